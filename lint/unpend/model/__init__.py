@@ -1,0 +1,1 @@
+"""Typed, frozen objects read from documents; every value knows its place."""

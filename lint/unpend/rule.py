@@ -1,0 +1,173 @@
+"""The contract between rules and the engine: the only module that a rule pack needs besides model and analyses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from unpend.model.inventory import Inventory
+from unpend.placement.verdict import Certainty, WorkloadVerdict
+from unpend.settings import Settings
+from unpend.source.document import Trouble
+from unpend.source.place import Part, Place
+
+if TYPE_CHECKING:
+    from unpend.model.inventory import Workload
+    from unpend.model.pod import EffectivePod
+
+Severity = Literal["error", "warning", "info"]
+Safety = Literal["safe", "unsafe"]
+Need = Literal[
+    "workloads",
+    "pools",
+    "nodes",
+    "nodepools",
+    "nodegroups",
+    "daemonsets",
+    "pdbs",
+    "autoscalers",
+    "classes",
+    "storage",
+    "closed-pools",
+    "closed-workloads",
+    "closed-classes",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A second place that belongs to a finding, such as the taint in the pool file."""
+
+    message: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of a value: `action` is `set`, `add` or `remove` at `place`."""
+
+    action: Literal["set", "add", "remove"]
+    place: Place
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that make a finding go away; offered only when evaluating the edited objects proves it."""
+
+    title: str
+    safety: Safety
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A rule's statement about one value.
+
+    `subject` names what the finding explains, such as `("placement", "Deployment/shop/web")`: of several findings with
+    the same subject only those of the rule with the lowest `rank` are kept, before select, ignore and suppress. An empty
+    subject never competes. `workload` is the id of the workload it speaks of. `severity` None means the rule's own.
+    """
+
+    place: Place
+    message: str
+    related: tuple[Related, ...] = ()
+    certainty: Certainty = "proved"
+    severity: Severity | None = None
+    part: Part = "value"
+    subject: tuple[str, ...] = ()
+    workload: str | None = None
+    verdict: str | None = None
+    fixes: tuple[Fix, ...] = ()
+    tags: tuple[Literal["unnecessary", "deprecated"], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a rule: its default decides the accepted type (int, float, str, bool or a tuple of str)."""
+
+    name: str
+    default: Any
+    doc: str
+    minimum: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: the docstring of its module is its page."""
+
+    name: str
+    topic: str
+    severity: Severity
+    doc: str
+    check: Callable[[Facts, Mapping[str, Any]], Iterable[Finding]]
+    needs: tuple[Need, ...] = ()
+    options: tuple[Option, ...] = ()
+    enabled: bool = True
+    rank: int = 100
+    profiles: tuple[str, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """The first line of the page."""
+        return self.doc.strip().splitlines()[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A set of rules: `index` lists what each rule is without importing it, `load` imports one."""
+
+    name: str
+    index: tuple[RuleEntry, ...]
+    load: Callable[[str], Rule]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleEntry:
+    """What the engine must know of a rule before its module is imported."""
+
+    name: str
+    topic: str
+    severity: Severity
+    needs: tuple[Need, ...] = ()
+    enabled: bool = True
+    profiles: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Facts:
+    """What rules may ask: the inventory, the settings and analyses of them, each computed once.
+
+    An analysis is a pure function of inventory and settings; `memo` keeps its result under a name.
+    """
+
+    inventory: Inventory
+    settings: Settings
+    troubles: tuple[Trouble, ...] = ()
+    _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def memo(self, name: Any, compute: Callable[[], Any]) -> Any:
+        """The value kept under `name`, computed on first use."""
+        if name not in self._memo:
+            self._memo[name] = compute()
+        return self._memo[name]
+
+    @property
+    def verdicts(self) -> Mapping[str, WorkloadVerdict]:
+        """The verdict of every workload by its id."""
+        from unpend.placement.evaluate import evaluate_inventory
+
+        result: Mapping[str, WorkloadVerdict] = self.memo(
+            "verdicts", lambda: {v.workload: v for v in evaluate_inventory(self.inventory, self.settings)}
+        )
+        return result
+
+    def effective(self, workload: Workload) -> EffectivePod:
+        """The pod of a workload after API defaulting and admission."""
+        from unpend.model.admission import admit
+
+        pod: EffectivePod = self.memo(
+            ("effective", workload.id, id(workload)), lambda: admit(workload, self.inventory, self.settings)
+        )
+        return pod

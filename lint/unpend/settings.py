@@ -1,0 +1,93 @@
+"""Settings of one run and of one cluster: frozen values, no reading of files here.
+
+`unpend.config` makes them from `.unpend.yaml`, a caller of `unpend.evaluate` makes them directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+Openness = Literal["open", "closed"]
+Admission = Literal["all", "templates", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Which kinds of facts are complete. In a closed kind, what was not given does not exist."""
+
+    pools: Openness = "open"
+    nodes: Openness = "open"
+    workloads: Openness = "open"
+    daemonsets: Openness = "open"
+    pdbs: Openness = "open"
+    namespaces: Openness = "open"
+    classes: Openness = "open"
+    claims: Openness = "open"
+
+    @classmethod
+    def all_closed(cls) -> World:
+        """A world in which the caller handed over everything."""
+        return cls(*(["closed"] * 8))
+
+
+@dataclass(frozen=True, slots=True)
+class KarpenterSettings:
+    """What the Karpenter controller was started with; defaults are its own."""
+
+    version: str = "1.14"
+    preference_policy: Literal["Respect", "Ignore"] = "Respect"
+    min_values_policy: Literal["Strict", "BestEffort"] = "Strict"
+    vm_memory_overhead_percent: float = 0.075
+    interruption_queue: bool | None = None
+    zonal_shift: bool = False
+    ignore_dra_requests: bool = True
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def gate(self, name: str) -> bool:
+        """Whether a feature gate is on: as given, else its default."""
+        return self.feature_gates.get(name, name == "ReservedCapacity")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterAutoscalerSettings:
+    """Flags of Cluster Autoscaler that change a verdict."""
+
+    skip_nodes_with_local_storage: bool = True
+    skip_nodes_with_system_pods: bool = True
+    expendable_pods_priority_cutoff: int = -10
+    max_graceful_termination_sec: int = 600
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that one cluster entry of the config can say, plus what only API callers give.
+
+    `kubernetes` is the minor version as a pair. `zone_ids` maps zone names of this account to zone IDs. `catalogs` are
+    catalogue names (`aws`) or parsed catalogues of the published schema. `now` is used for expiry and ages only.
+    """
+
+    cluster: str = ""
+    world: World = field(default_factory=World)
+    region: str | None = None
+    zones: tuple[str, ...] = ()
+    zone_ids: Mapping[str, str] = field(default_factory=dict)
+    node_classes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    kubernetes: tuple[int, int] = (1, 34)
+    karpenter: KarpenterSettings = field(default_factory=KarpenterSettings)
+    cluster_autoscaler: ClusterAutoscalerSettings = field(default_factory=ClusterAutoscalerSettings)
+    node_group_autoscaler: str | None = None
+    catalogs: tuple[Any, ...] = ("aws",)
+    injected_tolerations: tuple[Mapping[str, str], ...] = ()
+    known_labels: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()
+    startup: Mapping[str, Any] = field(default_factory=dict)
+    namespace: str = ""
+    zone_shift: tuple[str, ...] = ()
+    admission: Admission = "all"
+    now: datetime | None = None
+    step_budget: int = 20_000

@@ -1,0 +1,1 @@
+"""Files and streams in, documents with the span of every value out."""

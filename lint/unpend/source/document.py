@@ -1,0 +1,145 @@
+"""Sources, documents and objects: what was read, before anything is known about its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from unpend.source.place import Location, Origin, Part, Place, Position, Span, Step
+
+Severity = Literal["error", "warning", "info"]
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """A comment `# unpend: ignore[rule-a, topic/*] -- reason` and the lines that it covers (zero-based, inclusive)."""
+
+    rules: tuple[str, ...]
+    reason: str
+    span: Span
+    first_line: int
+    last_line: int
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that is wrong with a text itself; `kind` is `yaml-syntax`, `unreadable`, `suppression` or `notice`."""
+
+    kind: Literal["yaml-syntax", "unreadable", "suppression", "notice"]
+    severity: Severity
+    message: str
+    uri: str
+    span: Span | None = None
+    document: int = 0
+
+
+Locator = Callable[[tuple[Step, ...], Part], Span | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """One YAML or JSON document: plain data, and a function that finds the span of any path in it.
+
+    `locator` works on demand (the text is composed again when the nodes were dropped) and answers for a path that does
+    not exist with the span of its nearest existing parent.
+    """
+
+    uri: str
+    index: int
+    data: Any
+    locator: Locator | None = None
+    origin: Origin | None = None
+    suppressions: tuple[Suppression, ...] = ()
+    duplicate_keys: tuple[tuple[tuple[Step, ...], Span], ...] = ()
+    text: str = ""
+    first_line: int = 0
+
+    def locate(self, path: tuple[Step, ...], part: Part = "value") -> Location | None:
+        """The location of a path of this document; None when the document came without a text."""
+        if self.locator is None:
+            return None
+        span = self.locator(path, part)
+        if span is None:
+            span = Span(Position(self.first_line, 0), Position(self.first_line, 0))
+        return Location(self.uri, self.index, span, self.origin)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Object:
+    """One Kubernetes-style object: a document, or one item of a `List` inside it (then `prefix` leads there)."""
+
+    document: Document
+    data: dict[str, Any]
+    prefix: tuple[Step, ...] = ()
+    root: Place = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root", Place(self))
+
+    def locate(self, path: tuple[Step, ...], part: Part = "value") -> Location | None:
+        """See `Document.locate`; `path` starts at the root of this object."""
+        return self.document.locate(self.prefix + path, part)
+
+    @property
+    def api_version(self) -> str:
+        """`apiVersion`, or an empty string when it is absent or not a string."""
+        value = self.data.get("apiVersion")
+        return value if isinstance(value, str) else ""
+
+    @property
+    def kind(self) -> str:
+        """`kind`, or an empty string when it is absent or not a string."""
+        value = self.data.get("kind")
+        return value if isinstance(value, str) else ""
+
+    @property
+    def group(self) -> str:
+        """The API group, empty for the core group."""
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def version(self) -> str:
+        """The API version inside the group, such as `v1`."""
+        return self.api_version.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Everything that reading one or more sources gave: in reading order."""
+
+    documents: tuple[Document, ...] = ()
+    objects: tuple[Object, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+
+
+def objects_of(data: list[dict[str, Any]]) -> tuple[Object, ...]:
+    """Plain dicts, as an API client hands them over, as objects without a text; `List` items become own objects."""
+    found: list[Object] = []
+    for index, item in enumerate(data):
+        document = Document(uri="", index=index, data=item)
+        found.extend(unwrap(document))
+    return tuple(found)
+
+
+def unwrap(document: Document) -> list[Object]:
+    """The objects of a document: itself, or the items of a `List` / `*List` (nested lists too).
+
+    Anything that is not a mapping with string `apiVersion` and `kind` is no object.
+    """
+    found: list[Object] = []
+    pending: list[tuple[Any, tuple[Step, ...]]] = [(document.data, ())]
+    while pending:
+        data, prefix = pending.pop()
+        if not isinstance(data, dict):
+            continue
+        kind = data.get("kind")
+        items = data.get("items")
+        if not (isinstance(data.get("apiVersion"), str) and isinstance(kind, str)):
+            continue
+        if kind.endswith("List") and isinstance(items, list):
+            pending.extend((item, (*prefix, "items", i)) for i, item in reversed(list(enumerate(items))))
+        else:
+            found.append(Object(document, data, prefix))
+    return found
