@@ -1,0 +1,1 @@
+"""Runs rules over clusters and makes one ordered result of what they find."""
