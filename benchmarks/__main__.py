@@ -1,0 +1,145 @@
+"""`python -m benchmarks`: start-up, bulk speed, memory and growth, as ratios measured in one run."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import yaml
+
+from benchmarks import corpus
+
+PYTHON = sys.executable
+UNPEND = [PYTHON, "-m", "unpend"]
+IMPORTS = ("re", "dataclasses", "json", "yaml", "click", "pathspec", "jsonschema", "ruamel.yaml", "networkx")
+
+
+def wall(command: Sequence[str], cwd: Path | None = None, stdin: Path | None = None) -> float:
+    start = time.perf_counter()
+    with (stdin or Path("/dev/null")).open("rb") as stream:
+        subprocess.run(
+            command, cwd=cwd, stdin=stream, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        )
+    return time.perf_counter() - start
+
+
+def interleaved(rounds: int, commands: dict[str, Callable[[], float]]) -> dict[str, float]:
+    """The median time of each command; rounds go through all commands in turn, since machines are noisy."""
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, run in commands.items():
+            times[name].append(run())
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def start_up() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / ".git").mkdir()
+        (root / "app.yaml").write_text(next(corpus.documents(1)), encoding="utf-8")
+        (root / "nodes.yaml").write_text(corpus.nodes(), encoding="utf-8")
+        commands: dict[str, Callable[[], float]] = {"python -c pass": lambda: wall([PYTHON, "-c", "pass"])}
+        commands["unpend --version"] = lambda: wall([*UNPEND, "--version"])
+        commands["unpend check app.yaml"] = lambda: wall([*UNPEND, "check", "app.yaml"], root)
+        commands["unpend check app.yaml --pools nodes.yaml"] = lambda: wall(
+            [*UNPEND, "check", "app.yaml", "--pools", "nodes.yaml"], root
+        )
+        for name in IMPORTS:
+            commands[f"import {name}"] = lambda name=name: wall([PYTHON, "-c", f"import {name}"])  # type: ignore[misc]
+        if kubeconform := shutil.which("kubeconform"):
+            commands["kubeconform (no schemas)"] = lambda: wall(
+                [kubeconform, "-ignore-missing-schemas", "-schema-location", "x", "app.yaml"], root
+            )
+        times = interleaved(11, commands)
+    bare = times["python -c pass"]
+    print("\nStart-up, whole process, median of 11 interleaved rounds (aim: one file ≤ 8 × python -c pass)")
+    for name, value in times.items():
+        print(f"  {name:44} {value / bare:5.1f} × python   {1000 * value:6.1f} ms")
+
+
+PARSE_ONLY = "import sys, yaml, time; t = open(sys.argv[1], 'rb').read(); list(yaml.load_all(t, yaml.CSafeLoader))"
+
+
+def bulk(count: int = 10_000) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / ".git").mkdir()
+        corpus.write_files(root / "apps", count)
+        (root / "nodes.yaml").write_text(corpus.nodes(), encoding="utf-8")
+        stream = root / "stream.yml"
+        stream.write_text("---\n".join(corpus.documents(count)), encoding="utf-8")
+        size = stream.stat().st_size / 1e6
+        check = [*UNPEND, "check", "--pools", "nodes.yaml", "--output", "json"]
+
+        def files_in_memory() -> float:
+            texts = [path.read_bytes() for path in sorted((root / "apps").iterdir())]
+            start = time.perf_counter()
+            for text in texts:
+                list(yaml.load_all(text, yaml.CSafeLoader))
+            return time.perf_counter() - start
+
+        commands: dict[str, Callable[[], float]] = {
+            "yaml.CSafeLoader.load_all, one stream": lambda: wall([PYTHON, "-c", PARSE_ONLY, str(stream)]),
+            "yaml.CSafeLoader.load_all, files": files_in_memory,
+            "unpend check, files": lambda: wall([*check, "apps"], root),
+            "unpend check, one stream": lambda: wall([*check, "-"], root, stream),
+        }
+        if kubeconform := shutil.which("kubeconform"):
+            # A schema location that accepts everything offline: kubeconform still parses each document twice.
+            schema = root / "any.json"
+            schema.write_text("{}", encoding="utf-8")
+            commands["kubeconform, files"] = lambda: wall(
+                [kubeconform, "-schema-location", str(schema), "-summary", "apps"], root
+            )
+        times = interleaved(3, commands)
+        loader = times["yaml.CSafeLoader.load_all, files"]
+        print(
+            f"\n{count} manifests, {size:.1f} MB, all rules on, median of 3 interleaved rounds (aim ≤ 1.5 × CSafeLoader)"
+        )
+        for name, value in times.items():
+            print(f"  {name:44} {value / loader:5.2f} × CSafeLoader   {value:6.2f} s")
+
+
+def memory_and_growth() -> None:
+    print("\nPeak memory and growth (files, all rules on)")
+    previous = 0.0
+    for count in (1_250, 2_500, 5_000, 10_000):
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            (root / ".git").mkdir()
+            corpus.write_files(root / "apps", count)
+            (root / "nodes.yaml").write_text(corpus.nodes(), encoding="utf-8")
+            start = time.perf_counter()
+            code = (
+                "import resource, subprocess, sys\n"
+                "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
+                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+            )
+            command = [*UNPEND, "check", "apps", "--pools", "nodes.yaml", "--output", "json"]
+            done = subprocess.run([PYTHON, "-c", code, *command], cwd=root, capture_output=True, text=True, check=True)
+            spent = time.perf_counter() - start
+            unit = 1 if sys.platform == "darwin" else 1024
+            growth = f"{spent / previous:4.2f} × the half" if previous else ""
+            print(f"  {count:6} manifests  {int(done.stdout) * unit / 1e6:6.0f} MB  {spent:6.2f} s  {growth}")
+            previous = spent
+
+
+BENCHMARKS: dict[str, Callable[[], None]] = {"start-up": start_up, "bulk": bulk, "memory": memory_and_growth}
+
+
+def main() -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    wanted = sys.argv[1:] or list(BENCHMARKS)
+    for name in wanted:
+        BENCHMARKS[name]()
+
+
+if __name__ == "__main__":
+    main()
