@@ -1,0 +1,1 @@
+"""Pure values: quantities, value sets of labels, selectors, taints. No model, no I/O."""
