@@ -1,8 +1,8 @@
 """Kubernetes quantities (`500m`, `1.5Gi`, `1e3`), exact.
 
-The grammar is `A-741`. As in the API, a fraction finer than a billionth is rounded away from zero to a billionth, and
-resource lists are rounded up to thousandths (`A-204`). Every amount is an integer inside, so nothing is ever off by a
-float.
+The grammar is `A-741`, with one oddity of the API: a text without any digit, such as `Gi`, is 0. As in the API, a
+fraction finer than a billionth is rounded away from zero to a billionth, and resource lists are rounded up to
+thousandths (`A-204`). Every amount is an integer inside, so nothing is ever off by a float.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MICRO_PER_MILLI = 10**6
 
 _GRAMMAR = re.compile(
     r"([+-]?)"
-    r"(?:([0-9]+)(?:\.([0-9]*))?|\.([0-9]+))"
+    r"([0-9]*)(?:\.([0-9]*))?"
     r"(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?[0-9]+))?"
 )
 _DECIMAL: dict[str, int] = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -78,12 +78,14 @@ def _kind(value: object) -> str:
 
 @lru_cache(maxsize=8192)
 def _nano_of_text(text: str) -> int:
-    match = _GRAMMAR.fullmatch(text.strip(" \t\r\n\v\f"))
-    if match is None:
+    text = text.strip(" \t\r\n\v\f")
+    match = _GRAMMAR.fullmatch(text)
+    if match is None or not text:
         raise QuantityError(_explain(text))
-    sign, whole, after_point, bare_fraction, suffix, exponent_text = match.groups()
-    digits = (whole or "").lstrip("0")
-    fraction = after_point or bare_fraction or ""
+    sign, whole, fraction, suffix, exponent_text = match.groups()
+    digits, fraction = whole.lstrip("0"), fraction or ""
+    if not whole and not fraction and (suffix in ("Pi", "Ei") or (exponent_text and _exponent(exponent_text) < -9)):
+        raise QuantityError(_explain(text))
     if suffix in _BINARY:
         amount = min(_round_away(digits, fraction, 9, 2 ** _BINARY[suffix]), _BINARY_LIMIT)
     else:
