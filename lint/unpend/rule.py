@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Severity = Literal["error", "warning", "info"]
 Safety = Literal["safe", "unsafe"]
+WorldKind = Literal["pools", "nodes", "workloads", "daemonsets", "pdbs", "namespaces", "classes", "claims"]
 Need = Literal[
     "workloads",
     "pools",
@@ -68,6 +69,9 @@ class Finding:
     `subject` names what the finding explains, such as `("placement", "Deployment/shop/web")`: of several findings with
     the same subject only those of the rule with the lowest `rank` are kept, before select, ignore and suppress. An empty
     subject never competes. `workload` is the id of the workload it speaks of. `severity` None means the rule's own.
+    `assumes_closed` None means the rule's own. `salient` is what tells this finding from another one of the same rule at
+    the same place (a taint, a zone); it goes into the fingerprint. `repair` is one imperative sentence; without one, the
+    engine takes the nearest repair of the verdict where `subject` is a `placement`.
     """
 
     place: Place
@@ -81,6 +85,19 @@ class Finding:
     verdict: str | None = None
     fixes: tuple[Fix, ...] = ()
     tags: tuple[Literal["unnecessary", "deprecated"], ...] = ()
+    assumes_closed: tuple[WorldKind, ...] | None = None
+    salient: str = ""
+    repair: str | None = None
+
+
+def placement(workload: str) -> tuple[str, ...]:
+    """The subject of findings that explain why a workload (by id) cannot be placed as it stands."""
+    return ("placement", workload)
+
+
+def rejection(place: Place, semantics: str) -> tuple[str, ...]:
+    """The subject of findings that explain why the API refuses an object; empty where no rule id says which refusal."""
+    return ("rejected", f"{id(place.object):x}", semantics) if semantics else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +112,12 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule: the docstring of its module is its page."""
+    """One rule: the docstring of its module is its page.
+
+    `enabled`: on in the default profile; `profiles` lists the other profiles that turn it on (`strict` turns on all).
+    `competes`: its findings carry a subject; lower `rank` explains better. `assumes_closed`: the kinds of facts that its
+    statement takes for complete; where one of them is open, the findings speak at `info`.
+    """
 
     name: str
     topic: str
@@ -107,25 +129,35 @@ class Rule:
     enabled: bool = True
     rank: int = 100
     profiles: tuple[str, ...] = ()
+    competes: bool = False
+    assumes_closed: tuple[WorldKind, ...] = ()
 
     @property
     def summary(self) -> str:
         """The first line of the page."""
         return self.doc.strip().splitlines()[0]
 
-
-@dataclass(frozen=True, slots=True)
-class Pack:
-    """A set of rules: `index` lists what each rule is without importing it, `load` imports one."""
-
-    name: str
-    index: tuple[RuleEntry, ...]
-    load: Callable[[str], Rule]
+    @property
+    def entry(self) -> RuleEntry:
+        """What the index of a pack says of this rule."""
+        return RuleEntry(
+            self.name,
+            self.topic,
+            self.severity,
+            needs=self.needs,
+            enabled=self.enabled,
+            profiles=self.profiles,
+            options=self.options,
+            rank=self.rank,
+            competes=self.competes,
+            assumes_closed=self.assumes_closed,
+            summary=self.summary,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class RuleEntry:
-    """What the engine must know of a rule before its module is imported."""
+    """What the engine must know of a rule before its module is imported; fields as in `Rule`."""
 
     name: str
     topic: str
@@ -133,6 +165,33 @@ class RuleEntry:
     needs: tuple[Need, ...] = ()
     enabled: bool = True
     profiles: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    rank: int = 100
+    competes: bool = False
+    assumes_closed: tuple[WorldKind, ...] = ()
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """A set of rules: `index` lists what each rule is without importing it, `load` imports one by its name."""
+
+    name: str
+    index: tuple[RuleEntry, ...]
+    load: Callable[[str], Rule]
+
+    @classmethod
+    def of(cls, name: str, *rules: Rule) -> Pack:
+        """A pack of rules that are imported already: enough for a small pack."""
+        by_name = {rule.name: rule for rule in rules}
+        return cls(name, tuple(rule.entry for rule in by_name.values()), by_name.__getitem__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """An analysis that raised; asked again it raises the same, instead of failing slowly once per rule."""
+
+    error: Exception
 
 
 @dataclass(slots=True)
@@ -150,8 +209,14 @@ class Facts:
     def memo(self, name: Any, compute: Callable[[], Any]) -> Any:
         """The value kept under `name`, computed on first use."""
         if name not in self._memo:
-            self._memo[name] = compute()
-        return self._memo[name]
+            try:
+                self._memo[name] = compute()
+            except Exception as error:
+                self._memo[name] = _Failed(error)
+        value = self._memo[name]
+        if isinstance(value, _Failed):
+            raise value.error
+        return value
 
     @property
     def verdicts(self) -> Mapping[str, WorkloadVerdict]:
