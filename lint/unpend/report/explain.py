@@ -1,0 +1,216 @@
+"""Explain: for each workload who says no in which pool, with both places, and what would have to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from unpend.engine.result import Result
+from unpend.placement.verdict import (
+    ASSUMPTIONS,
+    Answer,
+    Obstacle,
+    PoolVerdict,
+    Repair,
+    Verdict,
+    Witness,
+    WorkloadVerdict,
+)
+from unpend.report.options import ReportOptions
+from unpend.report.summary import counted
+from unpend.report.terminal import Paint, pad, printable, width, wrap
+from unpend.report.text import Texts, place_lines
+from unpend.source.place import Place
+
+_STYLE: dict[Verdict, str] = {
+    "fits": "good",
+    "conditional": "warning",
+    "loop": "error",
+    "partial": "error",
+    "never": "error",
+    "skipped": "dim",
+}
+_MEANING: dict[Verdict, str] = {
+    "fits": "can be placed",
+    "conditional": "can be placed if the facts below hold",
+    "loop": "the autoscaler makes nodes that the scheduler then refuses",
+    "partial": "only some replicas can be placed",
+    "never": "can never be placed",
+    "skipped": "nothing to place",
+}
+_ANSWER: dict[Answer, str] = {"yes": "yes", "no": "no", "unknown": "?"}
+_AUTOSCALER = {"karpenter": "Karpenter", "cluster-autoscaler": "Cluster Autoscaler"}
+_GUTTER = 6
+
+
+def render(result: Result, options: ReportOptions) -> str:
+    """The explanation of every workload of the result; a sentence with the counts last."""
+    writer = _Writer(result, options)
+    blocks = [writer.workload(verdict) for verdict in result.workloads]
+    for group in result.contention:
+        blocks.append(wrap(printable(f"Cannot all run at once: {', '.join(group)}"), options.width, rest="  "))
+    blocks.append([_counts(result.workloads)])
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _counts(verdicts: Sequence[WorkloadVerdict]) -> str:
+    order: tuple[Verdict, ...] = ("fits", "conditional", "loop", "partial", "never", "skipped")
+    found = [f"{n} {name}" for name in order if (n := sum(1 for v in verdicts if v.verdict == name))]
+    head = counted(len(verdicts), "workload", "workloads")
+    return f"{head}: {', '.join(found)}." if found else "No workloads."
+
+
+class _Writer:
+    def __init__(self, result: Result, options: ReportOptions) -> None:
+        self._texts = Texts(result.texts)
+        self._paint = Paint(options.color)
+        self._columns = options.width
+
+    def workload(self, verdict: WorkloadVerdict) -> list[str]:
+        cause = f" ({verdict.cause})" if verdict.cause else ""
+        head = f"{self._paint('bold', printable(verdict.workload))}: "
+        head += self._paint(_STYLE[verdict.verdict], verdict.verdict) + f"{cause}, {_MEANING[verdict.verdict]}"
+        lines = [head]
+        location = verdict.place.location() if verdict.place is not None else None
+        if location is not None:
+            start = location.span.start
+            lines.append(f"  at {self._paint('place', f'{printable(location.uri)}:{start.line + 1}:{start.column + 1}')}")
+        if verdict.cluster:
+            lines.append(f"  cluster {printable(verdict.cluster)}")
+        lines += self._replicas(verdict)
+        if verdict.certainty != "proved":
+            lines += self._paragraph(f"certainty: {verdict.certainty}")
+        lines += self._pools(verdict.pools)
+        shown = self._refusals(verdict)
+        lines += shown
+        lines += self._conflict(verdict.conflict)
+        lines += self._facts(verdict)
+        if verdict.witness is not None:
+            lines += ["", *self._paragraph(f"would run on: {_witness(verdict.witness)}")]
+        if verdict.nearest is not None:
+            lines += self._repair(verdict.nearest)
+        if verdict.spot is not None:
+            spot = f"{counted(verdict.spot.types, 'type', 'types')}, {counted(verdict.spot.pools, 'pool', 'pools')}"
+            lines += self._paragraph(f"spot choice left: {spot}")
+        if verdict.assumptions:
+            leans = "; ".join(f"{a} {ASSUMPTIONS.get(a, '')}".strip() for a in verdict.assumptions)
+            lines += self._paragraph(f"assumes: {leans}")
+        return lines
+
+    def _paragraph(self, text: str, indent: int = 2) -> list[str]:
+        return wrap(printable(text), self._columns, " " * indent, " " * (indent + 2))
+
+    def _replicas(self, verdict: WorkloadVerdict) -> list[str]:
+        counts = verdict.replicas
+        if verdict.verdict == "skipped":
+            return []
+        if counts.at_least == counts.at_most:
+            can = f"{counts.at_most} of {counts.needed}"
+        else:
+            can = f"between {counts.at_least} and {counts.at_most} of {counts.needed}"
+        text = f"replicas: {can} can run"
+        if counts.wanted != counts.needed:
+            text += f" ({counts.wanted} wanted)"
+        for name, other in (("during a rollout", counts.rollout), ("at the autoscaler's maximum", counts.maximum)):
+            if other is not None and other.at_most is not None:
+                text += f"; {name} {other.at_most} of {other.needed}"
+        if verdict.zones:
+            text += f"; zones: {', '.join(verdict.zones)}"
+        return self._paragraph(text)
+
+    def _pools(self, pools: Sequence[PoolVerdict]) -> list[str]:
+        if not pools:
+            return ["", "  no pool was found among the files"]
+        names = sorted({p.autoscaler for p in pools if p.autoscaler is not None})
+        autoscaler = "autoscaler" if len(names) != 1 else _AUTOSCALER.get(names[0], names[0])
+        header = ("pool", "verdict", autoscaler, "kube-scheduler", "types", "zones")
+        rows = [_row(pool) for pool in pools]
+        used = [i for i in range(len(header)) if i in (0, 1, 3) or any(row[i] for row in rows)]
+        sizes = {i: max(width(header[i]), *(width(row[i]) for row in rows)) for i in used}
+        sizes[0] = min(sizes[0], 40)
+        lines = ["", self._paint("dim", _cells(header, used, sizes))]
+        for pool, row in zip(pools, rows, strict=True):
+            text = _cells(row, used, sizes)
+            start = 2 + max(sizes[0], width(row[0])) + 2
+            shown = self._paint(_STYLE[pool.verdict], row[1])
+            lines.append(text[:start] + shown + text[start + len(row[1]) :] if text.isascii() else text)
+        return lines
+
+    def _refusals(self, verdict: WorkloadVerdict) -> list[str]:
+        lines: list[str] = []
+        conflict = set(map(_identity, verdict.conflict))
+        for pool in verdict.pools:
+            obstacles = [o for o in pool.obstacles if len(verdict.pools) > 1 or _identity(o) not in conflict]
+            if not obstacles:
+                continue
+            lines += ["", f"  {self._paint('bold', printable(pool.pool))} says no:"]
+            for obstacle in obstacles:
+                lines += self._obstacle(obstacle)
+        return lines
+
+    def _obstacle(self, obstacle: Obstacle) -> list[str]:
+        lines = wrap(printable(f"{obstacle.message} [{obstacle.semantics}]"), self._columns, "  - ", "    ")
+        lines += self._place(obstacle.place, "-->", "", "error")
+        if obstacle.against is not None:
+            side = obstacle.against
+            path = f"{side.object} {side.place}".strip()
+            lines += self._place(side.place, ":::", path, "info")
+        return lines
+
+    def _place(self, place: Place | None, arrow: str, message: str, style: str) -> list[str]:
+        location = None if place is None else place.location()
+        if location is None:
+            return []
+        return place_lines(location, arrow, message, _GUTTER, style, self._texts, self._paint, self._columns)
+
+    def _conflict(self, conflict: Iterable[Obstacle]) -> list[str]:
+        listed = list(conflict)
+        if not listed:
+            return []
+        if len(listed) == 1:
+            lines = ["", "  conflict: without this one the pool would do"]
+        else:
+            lines = ["", "  conflict: without any one of these the pool would do"]
+        for obstacle in listed:
+            lines += self._obstacle(obstacle)
+        return lines
+
+    def _facts(self, verdict: WorkloadVerdict) -> list[str]:
+        if not verdict.facts:
+            return []
+        lines = ["", "  depends on:"]
+        for fact in verdict.facts:
+            lines += wrap(printable(f"{fact.message} ({fact.name})"), self._columns, "  - ", "    ")
+            lines += self._place(fact.place, "-->", "", "warning")
+        return lines
+
+    def _repair(self, repair: Repair) -> list[str]:
+        lines = ["", *self._paragraph(f"nearest pool: {repair.pool}; checked repair:")]
+        for number, change in enumerate(repair.changes, 1):
+            location = change.place.location() if change.place is not None else None
+            where = "" if location is None else f" ({location.uri}:{location.span.start.line + 1})"
+            lines += wrap(printable(change.message + where), self._columns, f"  {number}. ", "     ")
+        return lines
+
+
+def _identity(obstacle: Obstacle) -> tuple[str, str, str]:
+    return (obstacle.constraint, obstacle.message, str(obstacle.place))
+
+
+def _row(pool: PoolVerdict) -> tuple[str, ...]:
+    says = "" if pool.autoscaler_says is None else _ANSWER[pool.autoscaler_says]
+    cause = f" ({pool.cause})" if pool.cause else ""
+    types = "" if pool.types is None else str(pool.types)
+    row = (pool.pool, pool.verdict + cause, says, _ANSWER[pool.scheduler_says], types, ", ".join(pool.zones))
+    return tuple(printable(cell) for cell in row)
+
+
+def _cells(row: Sequence[str], used: Sequence[int], sizes: dict[int, int]) -> str:
+    return ("  " + "  ".join(pad(row[i], sizes[i]) for i in used)).rstrip()
+
+
+def _witness(witness: Witness) -> str:
+    parts = [witness.pool]
+    if witness.node is not None and not witness.pool.endswith(f"/{witness.node}"):
+        parts.append(f"node {witness.node}")
+    parts += [part for part in (witness.type, witness.zone, witness.capacity_type) if part]
+    return ", ".join(parts)
