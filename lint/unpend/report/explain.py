@@ -73,7 +73,9 @@ class _Writer:
         location = verdict.place.location() if verdict.place is not None else None
         if location is not None:
             start = location.span.start
-            lines.append(f"  at {self._paint('place', f'{printable(location.uri)}:{start.line + 1}:{start.column + 1}')}")
+            lines.append(
+                f"  at {self._paint('place', f'{printable(location.uri)}:{start.line + 1}:{start.column + 1}')}"
+            )
         if verdict.cluster:
             lines.append(f"  cluster {printable(verdict.cluster)}")
         lines += self._replicas(verdict)

@@ -1,0 +1,26 @@
+"""Data that unpend ships: JSON Schemas, catalogues, cold-start profiles, and how to load them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def load_text(name: str) -> str:
+    """The text of a data file, such as `output.schema.json`. Raises `FileNotFoundError` when there is none."""
+    from importlib.resources import files
+
+    return files(__name__).joinpath("data", name).read_text(encoding="utf-8")
+
+
+def load_bytes(name: str) -> bytes:
+    """The bytes of a data file. Raises `FileNotFoundError` when there is none."""
+    from importlib.resources import files
+
+    return files(__name__).joinpath("data", name).read_bytes()
+
+
+def load_json(name: str) -> Any:
+    """The parsed JSON of a data file. Raises `FileNotFoundError` when there is none."""
+    import json
+
+    return json.loads(load_bytes(name))
