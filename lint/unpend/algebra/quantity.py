@@ -25,12 +25,11 @@ _BINARY: dict[str, int] = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei
 _BINARY_LIMIT = (2**63 - 1) * _NANO
 """Amounts with a binary suffix are capped here by the API."""
 
-_MOST_DIGITS = 60
-"""A written number beyond 10**60 is cut to this many digits: no node differs, and no text can cost unbounded memory."""
+_MOST = 10**60 * _NANO
+"""No amount is larger here, so that no text can cost unbounded memory; no node comes near."""
 
-
-class QuantityError(ValueError):
-    """A text that the API refuses as a quantity; the message says what is wrong and what was perhaps meant."""
+_MOST_DIGITS = 2000
+"""Digits beyond this many are not read one by one (that is, only whether they are zero)."""
 
 
 def parse(value: str | int | float) -> Fraction:
@@ -98,25 +97,23 @@ def _exponent(text: str) -> int:
     """The exponent; far outside of what any amount can be, it is cut so that it cannot cost memory."""
     if len(text) > 20:
         raise QuantityError(f"the exponent {_shown(text)} is too large for a quantity")
-    return max(-(10**6), min(int(text), _MOST_DIGITS))
+    return max(-2 * _MOST_DIGITS, min(int(text), 2 * _MOST_DIGITS))
 
 
 def _round_away(digits: str, fraction: str, shift: int, factor: int) -> int:
     """`digits.fraction * 10**shift * factor` as an integer, rounded up; `digits` has no leading zero."""
     if len(digits) > _MOST_DIGITS:
-        return int(10**_MOST_DIGITS)
+        return _MOST
     kept, rest = fraction[:_MOST_DIGITS], fraction[_MOST_DIGITS:]
     unscaled = int((digits + kept) or "0") * factor
     inexact = bool(rest.strip("0"))
     power: int = shift - len(kept)
     if power >= 0:
-        scaled: int = unscaled * 10**power
-        return scaled + inexact
-    if -power > 4 * _MOST_DIGITS:
-        return 1 if unscaled or inexact else 0
+        scaled: int = unscaled * 10**power + inexact
+        return min(scaled, _MOST)
     unit: int = 10**-power
     quotient, remainder = divmod(unscaled, unit)
-    return quotient + bool(remainder or inexact)
+    return min(quotient + bool(remainder or inexact), _MOST)
 
 
 _CONFUSED = {
