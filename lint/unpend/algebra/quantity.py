@@ -32,6 +32,10 @@ _MOST_DIGITS = 2000
 """Digits beyond this many are not read one by one (that is, only whether they are zero)."""
 
 
+class QuantityError(ValueError):
+    """A text that the API refuses as a quantity; the message says what is wrong and what was perhaps meant."""
+
+
 def parse(value: str | int | float) -> Fraction:
     """The exact amount of a quantity (`A-741`).
 
