@@ -66,12 +66,12 @@ class Fix:
 class Finding:
     """A rule's statement about one value.
 
-    `subject` names what the finding explains, such as `("placement", "Deployment/shop/web")`: of several findings with
-    the same subject only those of the rule with the lowest `rank` are kept, before select, ignore and suppress. An empty
-    subject never competes. `workload` is the id of the workload it speaks of. `severity` None means the rule's own.
-    `assumes_closed` None means the rule's own. `salient` is what tells this finding from another one of the same rule at
-    the same place (a taint, a zone); it goes into the fingerprint. `repair` is one imperative sentence; without one, the
-    engine takes the nearest repair of the verdict where `subject` is a `placement`.
+    `subject` names what the finding explains, see `placement`: of several findings with the same subject only those of
+    the rule with the lowest `rank` are kept, before select, ignore and suppress. An empty subject never competes.
+    `workload` is the id of the workload it speaks of. `severity` and `assumes_closed` None mean the rule's own.
+    `salient` is what tells this finding from another one of the same rule at the same place (a taint, a zone); it goes
+    into the fingerprint. `repair` is one imperative sentence; without one, the engine takes the nearest repair of the
+    verdict where `subject` is a `placement`.
     """
 
     place: Place
@@ -115,8 +115,8 @@ class Rule:
     """One rule: the docstring of its module is its page.
 
     `enabled`: on in the default profile; `profiles` lists the other profiles that turn it on (`strict` turns on all).
-    `competes`: its findings carry a subject; lower `rank` explains better. `assumes_closed`: the kinds of facts that its
-    statement takes for complete; where one of them is open, the findings speak at `info`.
+    `competes`: its findings carry a subject; lower `rank` explains better. `assumes_closed`: the kinds of facts that
+    its statement takes for complete; where one of them is open, the findings speak at `info`.
     """
 
     name: str
