@@ -20,17 +20,13 @@ _POOL_KINDS = ("pools", "nodes")
 _EXPLAIN_KINDS = (*_POOL_KINDS, "classes", "claims", "daemonsets")
 
 
-def _place() -> Any:
-    return field(compare=False, repr=False)
-
-
 @dataclass(frozen=True, slots=True)
 class RuleSetting:
     """What the config says of a rule or of `topic/*`: raw, since options are checked against the packs (engine)."""
 
     name: str
     values: Mapping[str, Any]
-    place: Place = _place()
+    place: Place = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +38,8 @@ class Ignore:
     rules: tuple[str, ...]
     reason: str
     until: date | None
-    directory: str = ""
-    place: Place = _place()
+    directory: str
+    place: Place = field(compare=False, repr=False)
 
     def takes_path(self, uri: str, cwd: str = "") -> bool:
         """Whether a file is within the scope of the entry; `uri` and the config folder may be relative to `cwd`."""
@@ -86,7 +82,7 @@ class ClusterConfig:
     files: ClusterFiles
     settings: Settings
     world: Mapping[str, Openness]
-    place: Place | None = _place()
+    place: Place | None = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +103,7 @@ class Config:
     plugins: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
     docs_url: str | None = None
-    root: Place | None = _place()
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.clusters, dict):
-            object.__setattr__(self, "clusters", dict(self.clusters))
+    root: Place | None = field(default=None, compare=False, repr=False)
 
     def chosen(self, cluster: str | None = None) -> tuple[ClusterConfig, ...]:
         """The clusters of a run: the named one; without a name all of them; one nameless cluster if there is no entry.
@@ -155,7 +147,7 @@ class Config:
             closed.update(_POOL_KINDS)
         if explain:
             closed.update(_EXPLAIN_KINDS)
-        world = dict.fromkeys(closed, "closed")
+        world: dict[str, Openness] = dict.fromkeys(closed, "closed")
         world.update({kind: value for kind, value in entry.world.items() if kind not in forced})
         return replace(entry.settings, world=replace(World(), **world))
 

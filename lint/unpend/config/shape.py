@@ -66,11 +66,9 @@ class Text:
         return data
 
     def _expected(self) -> str:
-        if self.choices:
-            return (
-                " or ".join([", ".join(self.choices[:-1]), self.choices[-1]]) if self.choices[1:] else self.choices[0]
-            )
-        return "a text"
+        if len(self.choices) > 1:
+            return f"{', '.join(self.choices[:-1])} or {self.choices[-1]}"
+        return self.choices[0] if self.choices else "a text"
 
     def schema(self) -> Json:
         """See `Shape.schema`."""
@@ -112,8 +110,7 @@ class Number:
 
     def read(self, data: Any, place: Place, errors: ErrorList) -> int | float | None:
         """See `Shape.read`."""
-        kinds: tuple[type, ...] = (int,) if self.whole else (int, float)
-        if not isinstance(data, kinds) or isinstance(data, bool):
+        if not isinstance(data, int | float) or isinstance(data, bool) or (self.whole and not isinstance(data, int)):
             errors.add(place, f"expected a {'whole ' if self.whole else ''}number, found {describe(data)}")
             return None
         if self.minimum is not None and not data >= self.minimum:
