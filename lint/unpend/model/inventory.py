@@ -6,13 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from unpend.model.pod import Amount, Label, LabelSelector, PodTemplate, Resources, Taint, Toleration
+from unpend.model.pod import (
+    Amount,
+    Label,
+    LabelSelector,
+    NodeSelectorTerm,
+    PodTemplate,
+    Refusal,
+    Resources,
+    Taint,
+    Toleration,
+)
 from unpend.source.document import Object
 from unpend.source.place import Place
 
 
 def _place() -> Any:
-    return field(compare=False, repr=False)
+    # The default only lets it follow other defaults; readers always give a place.
+    return field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +62,8 @@ class Workload:
     """Whatever creates pods, with one pod template.
 
     `id` is `Kind/namespace/name`, with `:<path of the template>` where an object has several. `replicas` is None when
-    not written. `namespace` is the effective one, `""` for the unnamed namespace.
+    not written. `namespace` is the effective one, `""` for the unnamed namespace. `admitted` is set for a Pod that an
+    API server already took (`metadata.uid`). `refusals` are the refused problems of this object.
     """
 
     id: str
@@ -75,6 +87,8 @@ class Workload:
     labels: Mapping[str, Label] = field(default_factory=dict)
     annotations: Mapping[str, Label] = field(default_factory=dict)
     hook: str = ""
+    admitted: bool = False
+    refusals: tuple[Refusal, ...] = ()
 
     @property
     def place(self) -> Place:
@@ -185,6 +199,88 @@ class PersistentVolumeClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class PersistentVolume:
+    """A volume; `terms` is its required node affinity, None when there is none. `kind` names its source field."""
+
+    name: str
+    storage_class: str
+    access_modes: tuple[str, ...]
+    capacity: Amount | None
+    terms: tuple[NodeSelectorTerm, ...] | None
+    claim_namespace: str
+    claim_name: str
+    labels: Mapping[str, Label]
+    volume_mode: str
+    kind: str
+    source: Mapping[str, Any] = field(compare=False)
+    phase: str = ""
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class StorageClass:
+    """A storage class; each allowed topology is a term of `In` expressions, none at all allows everywhere."""
+
+    name: str
+    provisioner: str
+    binding_mode: str
+    topologies: tuple[NodeSelectorTerm, ...]
+    is_default: bool
+    expandable: bool
+    parameters: Mapping[str, Any] = field(compare=False)
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class CSINode:
+    """How many volumes of each CSI driver a node takes; None where it gives no limit."""
+
+    name: str
+    limits: Mapping[str, int | None]
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Autoscaler:
+    """A HorizontalPodAutoscaler or KEDA ScaledObject: how many replicas its target has at least and at most.
+
+    `minimum` is None when it is not written (then `lower_bound` is 1 for an HPA, 0 for a ScaledObject).
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    target_kind: str
+    target_name: str
+    minimum: int | None
+    maximum: int | None
+    place: Place = _place()
+
+    @property
+    def lower_bound(self) -> int:
+        """The fewest replicas that it keeps."""
+        if self.minimum is not None:
+            return self.minimum
+        return 0 if self.kind == "ScaledObject" else 1
+
+
+@dataclass(frozen=True, slots=True)
+class PodDisruptionBudget:
+    """A disruption budget; `selector` None selects no pod, one without expressions every pod of the namespace (S-1643).
+
+    In policy/v1beta1 an empty selector selects nothing: it is read as None.
+    """
+
+    namespace: str
+    name: str
+    selector: LabelSelector | None
+    min_available: IntOrPercent | None
+    max_unavailable: IntOrPercent | None
+    unhealthy_policy: str
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
 class OtherObject:
     """An object of a kind that has no typed reader here; analyses that know the kind read its data themselves."""
 
@@ -215,6 +311,11 @@ class Inventory:
     limit_ranges: tuple[LimitRange, ...] = ()
     namespaces: Mapping[str, Namespace] = field(default_factory=dict)
     claims: tuple[PersistentVolumeClaim, ...] = ()
+    volumes: tuple[PersistentVolume, ...] = ()
+    storage_classes: Mapping[str, StorageClass] = field(default_factory=dict)
+    csi_nodes: tuple[CSINode, ...] = ()
+    autoscalers: tuple[Autoscaler, ...] = ()
+    disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
     others: tuple[OtherObject, ...] = ()
     unread_capacity: tuple[OtherObject, ...] = ()
     problems: tuple[Problem, ...] = ()

@@ -13,7 +13,8 @@ from unpend.source.place import Place
 
 
 def _place() -> Any:
-    return field(compare=False, repr=False)
+    # The default only lets it follow other defaults; readers always give a place.
+    return field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """A pod volume; `kind` is the name of its source field (`emptyDir`, `persistentVolumeClaim` …), `source` its data."""
+    """A pod volume; `kind` names its source field (`emptyDir`, `persistentVolumeClaim` …), `source` is its data."""
 
     name: str
     kind: str
@@ -231,9 +232,11 @@ class EffectivePod:
     """A pod as the scheduler sees it: after API defaulting and admission.
 
     `requests` maps each resource to an amount in thousandths of its unit: the effective request of
-    `kube-scheduler.md` §7.1, overhead included, `pods` not included. `request_places` names for each resource the places
-    that contribute. `refusals` are reasons for which the API surely refuses it; `unknown` names facts that decide and are
-    not given (such as a RuntimeClass that is not among the objects of an open world).
+    `kube-scheduler.md` §7.1, overhead included, `pods` not included. `request_places` names for each resource the
+    places that contribute. `refusals` are reasons for which the API surely refuses it; `unknown` names facts that
+    decide and are not given (such as a RuntimeClass that is not among the objects of an open world).
+    `possible_tolerations` are added by some control planes and not by others (A-233): a taint that only one of them
+    covers is no sure refusal.
     """
 
     template: PodTemplate
@@ -243,6 +246,7 @@ class EffectivePod:
     host_ports: tuple[ContainerPort, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     unknown: tuple[Refusal, ...] = ()
+    possible_tolerations: tuple[Toleration, ...] = ()
 
     @property
     def namespace(self) -> str:

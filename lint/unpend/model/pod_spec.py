@@ -1,0 +1,167 @@
+"""Pod specs and pod templates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unpend.model.affinity import affinity
+from unpend.model.containers import check_resources, containers
+from unpend.model.field_names import POD_FIELDS, TEMPLATE_FIELDS, check_owner_fields, check_pod_fields
+from unpend.model.fields import boolean, count, entries, integer, mapping, text, under
+from unpend.model.metadata import labels
+from unpend.model.placement_rules import node_selector, spread_constraints, tolerations
+from unpend.model.pod import Amount, Container, PodSpec, PodTemplate, Resources
+from unpend.model.problems import Problems
+from unpend.model.quantities import resources
+from unpend.model.selectors import unknown_word
+from unpend.model.volumes import volumes
+from unpend.source.place import Place
+
+_EMPTY: dict[str, Any] = {}
+_NONE: dict[str, Amount] = {}
+_RESTART = frozenset({"Always", "OnFailure", "Never"})
+
+
+def pod_template(
+    owner: dict[str, Any], key: str, place: Place, problems: Problems, namespace: str, path: str
+) -> PodTemplate:
+    """The pod template at a key of its owner; an absent one is an empty one."""
+    data = mapping(owner, key, place, problems) or _EMPTY
+    here = under(place, key)
+    if not problems.muted and data.keys() - TEMPLATE_FIELDS:
+        check_owner_fields(data, path, here, problems)
+    metadata = mapping(data, "metadata", here, problems) or _EMPTY
+    return template_of(data, metadata, here, problems, namespace)
+
+
+def template_of(
+    data: dict[str, Any], metadata: dict[str, Any], place: Place, problems: Problems, namespace: str
+) -> PodTemplate:
+    """A template (or a whole Pod, which has the same shape) from its data and metadata."""
+    where = under(place, "metadata")
+    spec = mapping(data, "spec", place, problems)
+    return PodTemplate(
+        namespace,
+        labels(metadata, "labels", where, problems),
+        labels(metadata, "annotations", where, problems, checked=False),
+        pod_spec(spec or _EMPTY, under(place, "spec"), problems),
+        place,
+    )
+
+
+def pod_spec(spec: dict[str, Any], place: Place, problems: Problems) -> PodSpec:
+    """The scheduling-relevant part of a pod spec, checked as the API server does it where the kind is known."""
+    if not problems.muted and spec.keys() - POD_FIELDS:
+        check_pod_fields(spec, place, problems)
+    main = containers(spec, "containers", place, problems)
+    init = containers(spec, "initContainers", place, problems) if spec.get("initContainers") else ()
+    host_network = boolean(spec, "hostNetwork", place, problems)
+    pod_requests, pod_limits = _pod_resources(spec, place, problems)
+    result = PodSpec(
+        main,
+        init,
+        node_selector(spec, "nodeSelector", place, problems),
+        affinity(spec, place, problems),
+        tolerations(spec, "tolerations", place, problems),
+        spread_constraints(spec, place, problems),
+        volumes(spec, place, problems),
+        text(spec, "nodeName", place, problems),
+        text(spec, "schedulerName", place, problems) or "default-scheduler",
+        tuple(text(e, "name", p, problems) for e, p in entries(spec, "schedulingGates", place, problems)),
+        text(spec, "runtimeClassName", place, problems) or None,
+        text(spec, "priorityClassName", place, problems),
+        integer(spec, "priority", place, problems),
+        text(spec, "preemptionPolicy", place, problems),
+        host_network,
+        _restart_policy(spec, place, problems),
+        count(spec, "terminationGracePeriodSeconds", place, problems),
+        integer(spec, "activeDeadlineSeconds", place, problems),
+        resources(spec, "overhead", place, problems),
+        pod_requests,
+        pod_limits,
+        tuple(text(e, "name", p, problems) for e, p in entries(spec, "resourceClaims", place, problems)),
+        _os_name(spec, place, problems),
+        place,
+    )
+    if not problems.muted:
+        _check(result, problems)
+    return result
+
+
+def _pod_resources(spec: dict[str, Any], place: Place, problems: Problems) -> tuple[Resources, Resources]:
+    data = mapping(spec, "resources", place, problems)
+    if not data:
+        return _NONE, _NONE
+    where = under(place, "resources")
+    requests = resources(data, "requests", where, problems)
+    limits = resources(data, "limits", where, problems)
+    for listed in (requests, limits):
+        for name, amount in listed.items():
+            if name not in {"cpu", "memory"} and not name.startswith("hugepages-"):
+                problems.refuse(
+                    amount.place,
+                    f"pod-level resources are cpu, memory and hugepages-<size>, not {name}",
+                    "A-735",
+                    "key",
+                )
+    if not problems.muted:
+        check_resources(requests, limits, problems)
+    return requests, limits
+
+
+def _restart_policy(spec: dict[str, Any], place: Place, problems: Problems) -> str:
+    policy = text(spec, "restartPolicy", place, problems)
+    if policy and policy not in _RESTART:
+        problems.refuse(under(place, "restartPolicy"), unknown_word(policy, "restartPolicy", _RESTART), "A-1544")
+    return policy or "Always"
+
+
+def _os_name(spec: dict[str, Any], place: Place, problems: Problems) -> str:
+    data = mapping(spec, "os", place, problems)
+    return text(data, "name", under(place, "os"), problems) if data else ""
+
+
+def _check(spec: PodSpec, problems: Problems) -> None:
+    if not spec.containers:
+        problems.refuse(under(spec.place, "containers"), "a pod needs at least one container", "A-1503")
+    seen: set[str] = set()
+    for container in (*spec.containers, *spec.init_containers):
+        if container.name in seen and container.name:
+            problems.refuse(
+                under(container.place, "name"), f'a second container named "{container.name}" in this pod', "A-1503"
+            )
+        seen.add(container.name)
+        if spec.host_network and container.ports:
+            _check_host_network(container, problems)
+    _check_port_clashes(spec, problems)
+    if spec.overhead and not spec.runtime_class:
+        problems.refuse(
+            under(spec.place, "overhead"), "`overhead` comes from a RuntimeClass, and none is named", "A-1549"
+        )
+    if spec.active_deadline_seconds is not None and spec.active_deadline_seconds < 1:
+        problems.refuse(
+            under(spec.place, "activeDeadlineSeconds"), "`activeDeadlineSeconds` must be at least 1", "A-1550"
+        )
+
+
+def _check_host_network(container: Container, problems: Problems) -> None:
+    for port in container.ports:
+        if port.host_port and port.host_port != port.container_port:
+            problems.refuse(
+                under(port.place, "hostPort"),
+                f"with hostNetwork, hostPort ({port.host_port}) must equal containerPort ({port.container_port})",
+                "A-205",
+            )
+
+
+def _check_port_clashes(spec: PodSpec, problems: Problems) -> None:
+    taken: dict[tuple[str, str, int], Place] = {}
+    for container in spec.containers:
+        for port in container.ports:
+            number = port.host_port or (port.container_port if spec.host_network else 0)
+            if not number:
+                continue
+            key = (port.host_ip, port.protocol, number)
+            if key in taken:
+                problems.refuse(port.place, f"host port {number}/{port.protocol} is taken twice in this pod", "A-606")
+            taken.setdefault(key, port.place)

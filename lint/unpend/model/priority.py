@@ -1,0 +1,40 @@
+"""Priority admission (A-231)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from unpend.model.admission_findings import AdmissionFindings
+from unpend.model.inventory import Inventory
+from unpend.model.pod import PodSpec
+from unpend.settings import Settings
+
+BUILT_IN = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+"""Priority classes that every cluster has."""
+
+
+def apply_priority(spec: PodSpec, inventory: Inventory, settings: Settings, found: AdmissionFindings) -> PodSpec:
+    """The spec with the number and the preemption policy of its class; without a class, of the global default."""
+    name = spec.priority_class
+    if not name:
+        default = next((c for c in inventory.priority_classes.values() if c.global_default), None)
+        if default is None:
+            return spec
+        policy = spec.preemption_policy or default.preemption_policy
+        return replace(spec, priority=default.value, preemption_policy=policy, priority_class=default.name)
+    place = spec.place.at("priorityClassName")
+    given = inventory.priority_classes.get(name)
+    if given is None and name not in BUILT_IN:
+        if settings.world.classes == "closed":
+            found.refuse(f'there is no PriorityClass "{name}": every pod is refused', place, "A-231")
+        return spec
+    value = given.value if given is not None else BUILT_IN[name]
+    if spec.priority is not None and spec.priority != value:
+        found.refuse(
+            f"`priority` is {spec.priority}, but PriorityClass {name} has {value}; leave `priority` out",
+            spec.place.at("priority"),
+            "A-1547",
+            *(((f"value of PriorityClass {name}", given.place.at("value")),) if given is not None else ()),
+        )
+    policy = spec.preemption_policy or (given.preemption_policy if given is not None else "")
+    return replace(spec, priority=value, preemption_policy=policy)
