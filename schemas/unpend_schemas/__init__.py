@@ -7,16 +7,17 @@ from typing import Any
 
 def load_text(name: str) -> str:
     """The text of a data file, such as `output.schema.json`. Raises `FileNotFoundError` when there is none."""
-    from importlib.resources import files
-
-    return files(__name__).joinpath("data", name).read_text(encoding="utf-8")
+    return load_bytes(name).decode("utf-8")
 
 
 def load_bytes(name: str) -> bytes:
-    """The bytes of a data file. Raises `FileNotFoundError` when there is none."""
+    """The bytes of a data file, such as `catalog/aws.json`. Raises `FileNotFoundError` when there is none."""
     from importlib.resources import files
 
-    return files(__name__).joinpath("data", name).read_bytes()
+    path = files(__name__) / "data"
+    for part in name.split("/"):
+        path = path / part
+    return path.read_bytes()
 
 
 def load_json(name: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from unpend.engine.result import Result
 from unpend.placement.verdict import (
@@ -40,6 +40,8 @@ _MEANING: dict[Verdict, str] = {
 _ANSWER: dict[Answer, str] = {"yes": "yes", "no": "no", "unknown": "?"}
 _AUTOSCALER = {"karpenter": "Karpenter", "cluster-autoscaler": "Cluster Autoscaler"}
 _GUTTER = 6
+_ALWAYS = (0, 1, 3)
+_Identity = tuple[str, str, str]
 
 
 def render(result: Result, options: ReportOptions) -> str:
@@ -67,9 +69,13 @@ class _Writer:
 
     def workload(self, verdict: WorkloadVerdict) -> list[str]:
         cause = f" ({verdict.cause})" if verdict.cause else ""
-        head = f"{self._paint('bold', printable(verdict.workload))}: "
-        head += self._paint(_STYLE[verdict.verdict], verdict.verdict) + f"{cause}, {_MEANING[verdict.verdict]}"
-        lines = [head]
+        name = printable(verdict.workload)
+        said = f"{verdict.verdict}{cause}"
+        head, *lines = wrap(f"{name}: {said}, {_MEANING[verdict.verdict]}", self._columns, rest="  ")
+        if head.startswith(f"{name}: {said}"):
+            rest = head[len(f"{name}: {said}") :]
+            head = f"{self._paint('bold', name)}: {self._paint(_STYLE[verdict.verdict], said)}{rest}"
+        lines.insert(0, head)
         location = verdict.place.location() if verdict.place is not None else None
         if location is not None:
             start = location.span.start
@@ -82,9 +88,9 @@ class _Writer:
         if verdict.certainty != "proved":
             lines += self._paragraph(f"certainty: {verdict.certainty}")
         lines += self._pools(verdict.pools)
-        shown = self._refusals(verdict)
-        lines += shown
-        lines += self._conflict(verdict.conflict)
+        lines += self._refusals(verdict)
+        explained = {_identity(obstacle) for pool in verdict.pools for obstacle in pool.obstacles}
+        lines += self._conflict(verdict.conflict, explained)
         lines += self._facts(verdict)
         if verdict.witness is not None:
             lines += ["", *self._paragraph(f"would run on: {_witness(verdict.witness)}")]
@@ -126,26 +132,22 @@ class _Writer:
         autoscaler = "autoscaler" if len(names) != 1 else _AUTOSCALER.get(names[0], names[0])
         header = ("pool", "verdict", autoscaler, "kube-scheduler", "types", "zones")
         rows = [_row(pool) for pool in pools]
-        used = [i for i in range(len(header)) if i in (0, 1, 3) or any(row[i] for row in rows)]
-        sizes = {i: max(width(header[i]), *(width(row[i]) for row in rows)) for i in used}
-        sizes[0] = min(sizes[0], 40)
-        lines = ["", self._paint("dim", _cells(header, used, sizes))]
-        for pool, row in zip(pools, rows, strict=True):
-            text = _cells(row, used, sizes)
-            start = 2 + max(sizes[0], width(row[0])) + 2
-            shown = self._paint(_STYLE[pool.verdict], row[1])
-            lines.append(text[:start] + shown + text[start + len(row[1]) :] if text.isascii() else text)
-        return lines
+        table = _Table(header, rows)
+        if table.columns > self._columns:  # a narrow terminal: zones are counted instead of named
+            rows = [
+                (*row[:5], str(len(pool.zones)) if pool.zones else "") for row, pool in zip(rows, pools, strict=True)
+            ]
+            table = _Table((*header[:3], "scheduler", *header[4:]), rows)
+        styles = [_STYLE[pool.verdict] for pool in pools]
+        return ["", self._paint("dim", table.line(header=True)), *table.lines(styles, self._paint)]
 
     def _refusals(self, verdict: WorkloadVerdict) -> list[str]:
         lines: list[str] = []
-        conflict = set(map(_identity, verdict.conflict))
         for pool in verdict.pools:
-            obstacles = [o for o in pool.obstacles if len(verdict.pools) > 1 or _identity(o) not in conflict]
-            if not obstacles:
+            if not pool.obstacles:
                 continue
             lines += ["", f"  {self._paint('bold', printable(pool.pool))} says no:"]
-            for obstacle in obstacles:
+            for obstacle in pool.obstacles:
                 lines += self._obstacle(obstacle)
         return lines
 
@@ -164,8 +166,8 @@ class _Writer:
             return []
         return place_lines(location, arrow, message, _GUTTER, style, self._texts, self._paint, self._columns)
 
-    def _conflict(self, conflict: Iterable[Obstacle]) -> list[str]:
-        listed = list(conflict)
+    def _conflict(self, listed: Sequence[Obstacle], explained: Collection[_Identity]) -> list[str]:
+        """A minimal set of constraints; what is shown with its excerpt above is only named here."""
         if not listed:
             return []
         if len(listed) == 1:
@@ -173,7 +175,10 @@ class _Writer:
         else:
             lines = ["", "  conflict: without any one of these the pool would do"]
         for obstacle in listed:
-            lines += self._obstacle(obstacle)
+            if _identity(obstacle) in explained:
+                lines += wrap(printable(f"{obstacle.message}{_at(obstacle.place)}"), self._columns, "  - ", "    ")
+            else:
+                lines += self._obstacle(obstacle)
         return lines
 
     def _facts(self, verdict: WorkloadVerdict) -> list[str]:
@@ -188,13 +193,16 @@ class _Writer:
     def _repair(self, repair: Repair) -> list[str]:
         lines = ["", *self._paragraph(f"nearest pool: {repair.pool}; checked repair:")]
         for number, change in enumerate(repair.changes, 1):
-            location = change.place.location() if change.place is not None else None
-            where = "" if location is None else f" ({location.uri}:{location.span.start.line + 1})"
-            lines += wrap(printable(change.message + where), self._columns, f"  {number}. ", "     ")
+            lines += wrap(printable(change.message + _at(change.place)), self._columns, f"  {number}. ", "     ")
         return lines
 
 
-def _identity(obstacle: Obstacle) -> tuple[str, str, str]:
+def _at(place: Place | None) -> str:
+    location = None if place is None else place.location()
+    return "" if location is None else f" ({location.uri}:{location.span.start.line + 1})"
+
+
+def _identity(obstacle: Obstacle) -> _Identity:
     return (obstacle.constraint, obstacle.message, str(obstacle.place))
 
 
@@ -206,8 +214,28 @@ def _row(pool: PoolVerdict) -> tuple[str, ...]:
     return tuple(printable(cell) for cell in row)
 
 
-def _cells(row: Sequence[str], used: Sequence[int], sizes: dict[int, int]) -> str:
-    return ("  " + "  ".join(pad(row[i], sizes[i]) for i in used)).rstrip()
+class _Table:
+    """Columns as wide as their widest cell; a column without any cell is left out unless every table has it."""
+
+    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        used = [i for i in range(len(header)) if i in _ALWAYS or any(row[i] for row in rows)]
+        self._header = [header[i] for i in used]
+        self._rows = [[row[i] for i in used] for row in rows]
+        self._sizes = [max(map(width, column)) for column in zip(self._header, *self._rows, strict=True)]
+        self.columns = sum(self._sizes) + 2 * len(self._sizes)
+
+    def line(self, row: Sequence[str] = (), *, header: bool = False) -> str:
+        cells = self._header if header else row
+        return ("  " + "  ".join(map(pad, cells, self._sizes))).rstrip()
+
+    def lines(self, styles: Sequence[str], paint: Paint) -> list[str]:
+        """The rows; the second column, the verdict, in the style of its row."""
+        painted = []
+        for row, style in zip(self._rows, styles, strict=True):
+            text = self.line(row)
+            before = "  " + pad(row[0], self._sizes[0]) + "  "
+            painted.append(before + paint(style, row[1]) + text[len(before) + len(row[1]) :])
+        return painted
 
 
 def _witness(witness: Witness) -> str:

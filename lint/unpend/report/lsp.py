@@ -40,6 +40,12 @@ def publications(result: Result, options: ReportOptions) -> list[dict[str, Any]]
     return [{"uri": uri, "diagnostics": diagnostics} for uri, diagnostics in files.items()]
 
 
+def _message(finding: ReportedFinding) -> str:
+    """One paragraph of plain text."""
+    message = " ".join(finding.message.split())
+    return message if finding.repair is None else f"{message.rstrip('.')}. Repair: {finding.repair}"
+
+
 class _Writer:
     def __init__(self, result: Result, options: ReportOptions) -> None:
         self._texts = result.texts
@@ -65,7 +71,7 @@ class _Writer:
             "severity": _SEVERITY[finding.severity],
             "code": finding.rule,
             "source": "unpend",
-            "message": finding.message + (f" Repair: {finding.repair}" if finding.repair else ""),
+            "message": _message(finding),
         }
         url = self._options.rule_url(finding.rule)
         if url is not None:
@@ -79,7 +85,7 @@ class _Writer:
             "fingerprint": finding.fingerprint,
             "verdict": finding.verdict,
             "certainty": finding.certainty,
-            "cluster": next((c for c in finding.clusters if c), None),
+            "cluster": ", ".join(c for c in finding.clusters if c) or None,
             "workload": finding.workload,
             "fixes": [],
         }

@@ -41,7 +41,7 @@ def log(result: Result, options: ReportOptions) -> dict[str, Any]:
     if len(kept) < len(findings):
         lost = counted(len(findings) - len(kept), "finding is", "findings are")
         notices.append(Notice(f"{lost} left out: a run holds {MOST_RESULTS}; the least severe go first", "", "warning"))
-    root = options.repository or options.base
+    root = file_uri(options.repository or options.base, "/")
     run: dict[str, Any] = {
         "tool": {
             "driver": {
@@ -54,7 +54,7 @@ def log(result: Result, options: ReportOptions) -> dict[str, Any]:
         },
         "automationDetails": {"id": f"unpend/{percent_encode(options.category)}/"},
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {"%SRCROOT%": {"uri": file_uri(root, "/").rstrip("/") + "/"}},
+        "originalUriBaseIds": {"%SRCROOT%": {"uri": root if root.endswith("/") else root + "/"}},
         "invocations": [
             {
                 "executionSuccessful": not result.untrustworthy,

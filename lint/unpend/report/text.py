@@ -58,7 +58,8 @@ def render(result: Result, options: ReportOptions) -> str:
 
 def _finding(finding: ReportedFinding, page: _Page) -> list[str]:
     paint, columns = page.paint, page.options.width
-    rule = page.paint.link(page.options.rule_url(finding.rule), finding.rule)
+    url = page.options.rule_url(finding.rule) if page.options.hyperlinks else None
+    rule = paint.link(url, finding.rule)
     lines = wrap(
         printable(f"{finding.severity}[{finding.rule}] {' '.join(finding.message.split())}"),
         columns,

@@ -1,0 +1,43 @@
+"""The command line: what `unpend` and `python -m unpend` run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+OK = 0
+FINDINGS = 1
+UNTRUSTWORTHY = 2
+NOTHING = 3
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run one command and end the process with its exit code."""
+    import gc
+
+    # A run builds many objects, drops almost none and ends: collecting cycles would only cost time.
+    gc.disable()
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and give its exit code; nothing is raised but what is a defect of unpend."""
+    import click
+
+    from unpend.cli.group import unpend
+    from unpend.cli.stream import close_quietly, complain
+
+    try:
+        code = unpend.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = UNTRUSTWORTHY
+    except (KeyboardInterrupt, click.Abort):
+        complain("interrupted")
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = OK
+    close_quietly()
+    return code if isinstance(code, int) else OK
