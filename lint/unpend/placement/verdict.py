@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from unpend.model.pod import Taint
 from unpend.source.place import Location, Place
 
 Verdict = Literal["fits", "conditional", "loop", "partial", "never", "skipped"]
@@ -59,7 +60,8 @@ class Obstacle:
     """One constraint of the pod that a pool cannot meet: both sides with their places, and the rule it rests on.
 
     `constraint` is one of `nodeSelector`, `nodeAffinity`, `toleration`, `resources`, `hostPort`, `nodeName`,
-    `unschedulable`, `topologySpread`, `podAffinity`, `podAntiAffinity`, `volume`, `limits`, `pool`, `api`.
+    `unschedulable`, `topologySpread`, `podAffinity`, `podAntiAffinity`, `volume`, `limits`, `pool`, `api`. `taint` is the
+    untolerated taint of a `toleration`.
     """
 
     constraint: str
@@ -68,6 +70,7 @@ class Obstacle:
     place: Place | None = None
     against: Against | None = None
     cause: Cause = "labels"
+    taint: Taint | None = field(default=None, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON shape of an obstacle."""

@@ -1,0 +1,66 @@
+"""Which one obstacle explains a refusal best: the rule that knows its kind speaks of it, all others stay silent.
+
+The pool that is nearest to taking the pod (the cheapest repair) is the one its author most likely meant; the first
+obstacle of that pool that the repair has to remove is the cause to name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from unpend.placement.verdict import Obstacle, PoolVerdict, WorkloadVerdict
+
+REFUSED = ("never", "loop")
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The obstacle to name, the pool it belongs to, and how the other pools refuse."""
+
+    obstacle: Obstacle
+    pool: PoolVerdict
+    others: tuple[PoolVerdict, ...]
+
+    def elsewhere(self) -> str:
+        """One clause about the other pools, such as `; the other 3 pools refuse by label (2) and taint (1)`."""
+        counts: dict[str, int] = {}
+        for pool in self.others:
+            kind = _WORDS.get(pool.obstacles[0].constraint, pool.obstacles[0].constraint) if pool.obstacles else "shape"
+            counts[kind] = counts.get(kind, 0) + 1
+        if not counts:
+            return ""
+        noun = "pool refuses" if len(self.others) == 1 else f"{len(self.others)} pools refuse"
+        kinds = [f"{kind} ({n})" if len(counts) > 1 else kind for kind, n in counts.items()]
+        listed = kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} and {kinds[-1]}"
+        return f"; the other {noun} by {listed}"
+
+
+_WORDS: Mapping[str, str] = {
+    "nodeSelector": "label",
+    "nodeAffinity": "label",
+    "toleration": "taint",
+    "resources": "size",
+    "hostPort": "host port",
+    "nodeName": "node name",
+    "unschedulable": "cordon",
+    "topologySpread": "spread",
+    "podAffinity": "pod affinity",
+    "podAntiAffinity": "pod anti-affinity",
+    "volume": "volume",
+    "limits": "limit",
+    "pool": "pool",
+}
+
+
+def blame(verdict: WorkloadVerdict) -> Blame | None:
+    """The obstacle that explains a `never` or `loop` best; None for every other verdict, or where no pool was asked."""
+    if verdict.verdict not in REFUSED or verdict.cause == "rejected":
+        return None
+    refusing = [pool for pool in verdict.pools if pool.obstacles]
+    if not refusing:
+        return None
+    nearest = verdict.nearest.pool if verdict.nearest else None
+    pool = next((p for p in refusing if p.pool == nearest), refusing[0])
+    obstacle = verdict.conflict[0] if verdict.conflict and nearest == pool.pool else pool.obstacles[0]
+    return Blame(obstacle, pool, tuple(p for p in refusing if p is not pool))

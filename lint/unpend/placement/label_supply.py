@@ -1,0 +1,76 @@
+"""Which labels the nodes of each pool have or could have: what label rules compare a selector with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from unpend.algebra.values import ValueSet, absent, one_of
+from unpend.model.inventory import Inventory
+from unpend.placement.demand import Alternative
+from unpend.settings import Settings
+from unpend.source.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLabels:
+    """The labels of one pool: for each key the values its nodes may have, `otherwise` for every other key."""
+
+    pool: str
+    labels: Mapping[str, ValueSet]
+    place: Place = field(compare=False)
+    places: Mapping[str, Place] = field(default_factory=dict, compare=False)
+    otherwise: ValueSet = field(default_factory=absent)
+
+    def of(self, key: str) -> ValueSet:
+        """The values that the label may have on a node of this pool, absence included where it may be missing."""
+        return self.labels.get(key, self.otherwise)
+
+    def could_match(self, alternative: Alternative) -> bool:
+        """Whether some node of this pool could have labels that the alternative accepts: necessary, key by key."""
+        if alternative.broken:
+            return False
+        return all(self.of(key).overlaps(values) for key, values in alternative.folded.items())
+
+
+@dataclass(frozen=True)
+class LabelSupply:
+    """The labels of all pools. `opaque` is set when there is capacity whose labels nobody can tell."""
+
+    pools: tuple[PoolLabels, ...]
+    opaque: bool = False
+
+    @cached_property
+    def values(self) -> Mapping[str, frozenset[str]]:
+        """For each key that some pool lists values of: all of those values."""
+        found: dict[str, set[str]] = {}
+        for pool in self.pools:
+            for key, values in pool.labels.items():
+                found.setdefault(key, set()).update(values.values or ())
+        return {key: frozenset(values) for key, values in found.items()}
+
+    def defines(self, key: str) -> bool:
+        """Whether some pool has, or may have, a label with this key."""
+        return self.opaque or any(pool.of(key).admits_present for pool in self.pools)
+
+    def surely_unmatched(self, alternative: Alternative) -> bool:
+        """Whether surely no pool has labels that the alternative accepts; False where there are no pools at all."""
+        if self.opaque or not self.pools:
+            return False
+        return not any(pool.could_match(alternative) for pool in self.pools)
+
+
+def label_supply(inventory: Inventory, settings: Settings) -> LabelSupply:
+    """The labels of all pools of an inventory."""
+    return LabelSupply(tuple(_of_nodes(inventory)), opaque=bool(inventory.unread_capacity))
+
+
+def _of_nodes(inventory: Inventory) -> Iterable[PoolLabels]:
+    for node in inventory.nodes:
+        yield PoolLabels(
+            f"Node/{node.name}",
+            {key: one_of([label.value]) for key, label in node.labels.items()},
+            node.place,
+            {key: label.place for key, label in node.labels.items()},
+        )

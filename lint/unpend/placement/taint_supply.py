@@ -1,0 +1,13 @@
+"""The taints that the nodes of all pools have."""
+
+from __future__ import annotations
+
+from unpend.model.inventory import Inventory
+from unpend.model.pod import Taint
+
+
+def taint_supply(inventory: Inventory) -> tuple[Taint, ...] | None:
+    """All taints of all pools, startup taints included; None when there is capacity that cannot be read, or none."""
+    if inventory.unread_capacity or not inventory.nodes:
+        return None
+    return tuple(taint for node in inventory.nodes for taint in node.taints)

@@ -1,0 +1,110 @@
+"""A pod is pinned to one node by name.
+
+## What it checks
+
+`spec.nodeName` in a template, `kubernetes.io/hostname` in `nodeSelector` or as the only value of a required expression, and
+`matchFields` on `metadata.name`. DaemonSets are exempt, and so are selectors on the nodes that are given when the pools hold
+fixed nodes only.
+
+## Why it matters
+
+`nodeName` goes past the scheduler: no check of size, taints or spread, and the pod fails instead of waiting. A node that an
+autoscaler starts has another name, so nothing ever comes for a pod that is pinned to one.
+
+## Example
+
+```yaml
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  nodeName: worker-1
+  containers: [{name: web, image: web:1}]
+```
+
+## Instead
+
+Ask for a label that a group of nodes carries.
+
+```yaml
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  nodeSelector: {pool: general}
+  containers: [{name: web, image: web:1}]
+```
+
+## Options
+
+None.
+
+## References
+
+- [Assigning Pods to Nodes: nodeName](https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename)
+- scheduler:A-303, scheduler:P-511, scheduler:P-512, karpenter:P-2, karpenter:P-3
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from unpend.model.inventory import Workload
+from unpend.rule import Facts, Finding, Rule
+from unpend.source.place import Place
+
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
+    """One finding for each place that names a single node."""
+    names = {node.name for node in facts.inventory.nodes}
+    hosts = {n.labels[HOSTNAME].value for n in facts.inventory.nodes if HOSTNAME in n.labels}
+    for workload in facts.inventory.workloads:
+        if workload.kind == "DaemonSet":
+            continue
+        spec = workload.template.spec
+        if spec.node_name:
+            yield Finding(
+                spec.place.at("nodeName"),
+                f"nodeName {spec.node_name!r} goes past the scheduler: nothing checks size, taints or spread, and the pod "
+                "fails where it does not fit.",
+                workload=workload.id,
+                repair="ask for a label that a group of nodes carries",
+            )
+        for name, place in _pins(workload):
+            if name not in hosts | names:
+                yield Finding(
+                    place,
+                    f"Only a node named {name!r} can take this pod; a node that an autoscaler starts has another name.",
+                    workload=workload.id,
+                    repair="ask for a label that a group of nodes carries",
+                )
+
+
+def _pins(workload: Workload) -> Iterator[tuple[str, Place]]:
+    spec = workload.template.spec
+    for label in spec.node_selector:
+        if label.key == HOSTNAME:
+            yield label.value, label.place
+    terms = spec.affinity.required or ()
+    if len(terms) != 1:
+        return
+    for expression in (*terms[0].expressions, *terms[0].fields):
+        if (
+            expression.key in (HOSTNAME, "metadata.name")
+            and expression.operator == "In"
+            and len(expression.values) == 1
+        ):
+            yield expression.values[0], expression.place
+
+
+RULE = Rule(
+    name="node-name-pinned",
+    topic="labels",
+    severity="warning",
+    doc=__doc__,
+    check=check,
+    needs=("workloads",),
+)

@@ -1,0 +1,109 @@
+"""A taint that the pod does not tolerate keeps it from every pool that would do.
+
+## What it checks
+
+The taints of each pool against the tolerations of the pod, effect by effect. Every `NoSchedule` and `NoExecute` taint of a
+node needs a toleration; one for another effect, or for one of two taints, is not enough. The rule speaks when the nearest
+pool refuses by a taint. Startup taints do not count, nor do tolerations that an admission plug-in adds
+(`injectedTolerations` in the configuration).
+
+## Why it matters
+
+kube-scheduler says "node(s) had untolerated taint", Karpenter "did not tolerate taint", and the pod stays Pending.
+
+## Example
+
+```yaml
+apiVersion: v1
+kind: Node
+metadata:
+  name: n1
+  labels: {kubernetes.io/hostname: n1, pool: batch}
+spec:
+  taints: [{key: dedicated, value: batch, effect: NoSchedule}]
+status:
+  allocatable: {cpu: "4", memory: 16Gi, pods: "58"}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  nodeSelector: {pool: batch}
+  containers: [{name: web, image: web:1}]
+```
+
+## Instead
+
+Tolerate the taint, with its value, or ask for a pool without it.
+
+```yaml
+apiVersion: v1
+kind: Node
+metadata:
+  name: n1
+  labels: {kubernetes.io/hostname: n1, pool: batch}
+spec:
+  taints: [{key: dedicated, value: batch, effect: NoSchedule}]
+status:
+  allocatable: {cpu: "4", memory: 16Gi, pods: "58"}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  nodeSelector: {pool: batch}
+  tolerations:
+    - {key: dedicated, operator: Equal, value: batch, effect: NoSchedule}
+  containers: [{name: web, image: web:1}]
+```
+
+## Options
+
+None.
+
+## References
+
+- [Taints and Tolerations](https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)
+- scheduler:P-401, scheduler:P-402, scheduler:P-403, scheduler:P-408, karpenter:A-1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from unpend.placement.blame import blame
+from unpend.rule import Facts, Finding, Related, Rule, placement
+
+
+def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
+    """One finding for each workload that a taint keeps from its nearest pool, at its tolerations."""
+    for workload in facts.inventory.workloads:
+        verdict = facts.verdicts.get(workload.id)
+        found = blame(verdict) if verdict else None
+        if verdict is None or found is None or found.obstacle.constraint != "toleration":
+            continue
+        obstacle = found.obstacle
+        related = () if obstacle.against is None else (Related(f"taint of {found.pool.pool}", obstacle.against.place),)
+        yield Finding(
+            obstacle.place or workload.template.spec.place,
+            f"A taint keeps the pod away: {obstacle.message}{found.elsewhere()}.",
+            related=related,
+            certainty=verdict.certainty,
+            subject=placement(workload.id),
+            workload=workload.id,
+            verdict=verdict.verdict,
+        )
+
+
+RULE = Rule(
+    name="untolerated-taint",
+    topic="taints",
+    severity="error",
+    doc=__doc__,
+    check=check,
+    needs=("workloads", "pools"),
+    rank=50,
+    competes=True,
+    assumes_closed=("pools",),
+)
