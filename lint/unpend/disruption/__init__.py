@@ -1,0 +1,1 @@
+"""What keeps nodes from going away: eviction costs, blockers, budgets."""
