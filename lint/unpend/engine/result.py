@@ -87,8 +87,8 @@ class Notice:
 class Result:
     """All that a run gave. `findings` include suppressed ones, ordered by path, line, column, rule.
 
-    `texts` gives for each uri the text that was read, for excerpts; uris of findings are the keys. `checked` lists every
-    uri that was read, in order. `rules` are the selected rules, for report formats that list them all.
+    `texts` gives for each uri the text that was read, for excerpts; uris of findings are the keys. `checked` lists
+    every uri that was read, in order. `rules` are the selected rules, for report formats that list them all.
     """
 
     findings: tuple[ReportedFinding, ...] = ()

@@ -1,0 +1,182 @@
+"""From findings to drafts: places become locations, objects become names, and every finding gets its fingerprint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from unpend.engine.result import ObjectRef, RelatedPlace, Suppressed
+from unpend.model.inventory import Inventory, Workload
+from unpend.placement.verdict import Certainty, WorkloadVerdict
+from unpend.rule import Finding, Fix, Severity
+from unpend.source.document import Object
+from unpend.source.place import Location, Place, render_path
+
+
+@dataclass(slots=True)
+class Draft:
+    """A finding of one cluster on its way into the result. `key_line` is the line of the key, for suppressions."""
+
+    rule: str
+    severity: Severity
+    message: str
+    location: Location | None
+    certainty: Certainty = "proved"
+    object: ObjectRef | None = None
+    path: str = ""
+    related: tuple[RelatedPlace, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    tags: tuple[Literal["unnecessary", "deprecated"], ...] = ()
+    workload: str | None = None
+    verdict: str | None = None
+    repair: str | None = None
+    key_line: int | None = None
+    holders: tuple[tuple[Object, str | None], ...] = ()
+    fingerprint: str = ""
+    clusters: tuple[str, ...] = ()
+    suppressed: Suppressed | None = field(default=None)
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """The order of reports: path, line, column, rule; then whatever makes it total."""
+        where = ("", 0, 0) if self.location is None else (self.location.uri, *self.location.span.start)
+        return (*where, self.rule, self.object.id if self.object else "", self.path, self.message, self.clusters)
+
+
+class Resolver:
+    """Turns the findings of one cluster into drafts."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._inventory = inventory
+        self._by_object: dict[int, list[Workload]] | None = None
+
+    def workloads_of(self, holder: Object) -> list[Workload]:
+        """The workloads that an object makes (several for kinds with several pod templates)."""
+        if self._by_object is None:
+            self._by_object = {}
+            for workload in self._inventory.workloads:
+                self._by_object.setdefault(id(workload.object), []).append(workload)
+        return self._by_object.get(id(holder), [])
+
+    def reference(self, place: Place, workload: str | None = None) -> ObjectRef | None:
+        """The object of a place, None when the place belongs to no object."""
+        holder = place.object
+        if not isinstance(holder, Object):
+            return None
+        owner = self._owner(holder, place, workload)
+        if owner is not None:
+            return ObjectRef(owner.kind, owner.namespace, owner.name, owner.template_path or None)
+        return plain_reference(holder)
+
+    def _owner(self, holder: Object, place: Place, workload: str | None) -> Workload | None:
+        candidates = self.workloads_of(holder)
+        if len(candidates) <= 1:
+            return candidates[0] if candidates else None
+        path = str(place)
+        for candidate in candidates:
+            if candidate.id == workload or path.startswith(candidate.template_path):
+                return candidate
+        return candidates[0]
+
+    def draft(self, finding: Finding, rule: str, severity: Severity, verdict: WorkloadVerdict | None) -> Draft:
+        """The finding with its locations looked up."""
+        place = finding.place
+        reference = self.reference(place, finding.workload)
+        location = place.location(finding.part)
+        key = place.location("key") if place.step is not None else None
+        repair = finding.repair
+        if repair is None and verdict is not None and verdict.nearest and finding.subject[:1] == ("placement",):
+            repair = "; ".join(change.message for change in verdict.nearest.changes)
+        return Draft(
+            rule=rule,
+            severity=severity,
+            message=finding.message,
+            location=location,
+            certainty=finding.certainty,
+            object=reference,
+            path=str(place),
+            related=tuple(self._related(r.message, r.place) for r in finding.related),
+            fixes=finding.fixes,
+            tags=finding.tags,
+            workload=finding.workload,
+            verdict=finding.verdict or (verdict.verdict if verdict else None),
+            repair=repair,
+            key_line=key.span.start.line if key else None,
+            holders=self._holders(finding),
+            fingerprint=fingerprint_of(rule, reference, finding),
+        )
+
+    def _related(self, message: str, place: Place) -> RelatedPlace:
+        reference = self.reference(place)
+        return RelatedPlace(message, place.location(), reference.id if reference else "", str(place))
+
+    def _holders(self, finding: Finding) -> tuple[tuple[Object, str | None], ...]:
+        """The objects whose annotations speak for the finding, with the path of the pod template in question."""
+        found: list[tuple[Object, str | None]] = []
+        holder = finding.place.object
+        if isinstance(holder, Object):
+            owner = self._owner(holder, finding.place, finding.workload)
+            found.append((holder, owner.template_path if owner else None))
+        if finding.workload is not None:
+            for workload in self._inventory_workloads(finding.workload):
+                if workload.object is not holder:
+                    found.append((workload.object, workload.template_path))
+        return tuple(found)
+
+    def _inventory_workloads(self, name: str) -> list[Workload]:
+        return [w for w in self._inventory.workloads if w.id == name]
+
+
+def plain_reference(holder: Object, template: str | None = None) -> ObjectRef:
+    """The name of an object as its metadata gives it."""
+    metadata = holder.data.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = metadata.get("name") or metadata.get("generateName") or ""
+    return ObjectRef(holder.kind, str(metadata.get("namespace") or ""), str(name), template)
+
+
+def fingerprint_of(rule: str, reference: ObjectRef | None, finding: Finding) -> str:
+    """Rule, object, path and salient value: it survives moved lines, moved files and reordered lists of named items."""
+    value = finding.salient
+    if not value:
+        data = finding.place.value
+        value = "" if isinstance(data, dict | list) or data is None else str(data)
+    parts = [rule, "", "", stable_path(finding.place), value]
+    if reference is not None:
+        parts[1:3] = [reference.id, reference.template or ""]
+    else:
+        location = finding.place.location()
+        parts[1] = location.uri if location else ""
+    return digest(*parts)
+
+
+def digest(*parts: str) -> str:
+    """A fingerprint of texts: 32 hexadecimal digits."""
+    from hashlib import sha256
+
+    return sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def stable_path(place: Place) -> str:
+    """The path with list items by `name`, `key` or `topologyKey` where they have one, else by position."""
+    data = place.object.data
+    parts: list[str] = []
+    for step in place.path:
+        if isinstance(step, int):
+            item = data[step] if isinstance(data, list) and step < len(data) else None
+            label = _label(item)
+            parts.append(f"[{label}]" if label else f"[{step}]")
+            data = item
+        else:
+            parts.append(render_path((step,)))
+            data = data.get(step) if isinstance(data, Mapping) else None
+    return "/".join(parts)
+
+
+def _label(item: Any) -> str:
+    if isinstance(item, Mapping):
+        for key in ("name", "key", "topologyKey"):
+            if isinstance(item.get(key), str):
+                return f"{key}={item[key]}"
+    return ""

@@ -1,0 +1,93 @@
+"""What a rule needs to be asked: each need of the rule contract with the sentence for the list of skipped rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from unpend.model.inventory import Inventory
+from unpend.rule import Need
+from unpend.settings import Settings, World
+
+_NODE_GROUP_KINDS = frozenset({"ClusterConfig", "MachineDeployment", "MachinePool", "MachineSet", "NodeGroup"})
+_AUTOSCALER_KINDS = frozenset({"HorizontalPodAutoscaler", "ScaledObject", "ScaledJob"})
+_STORAGE_KINDS = frozenset({"PersistentVolume", "StorageClass", "CSIStorageCapacity"})
+
+_REASONS: dict[Need, str] = {
+    "workloads": "no workloads were given",
+    "pools": "no pools or nodes were given",
+    "nodes": "no Node objects were given",
+    "nodepools": "no NodePools were given",
+    "nodegroups": "no node groups were given",
+    "daemonsets": "no DaemonSets were given",
+    "pdbs": "no PodDisruptionBudgets were given",
+    "autoscalers": "no HorizontalPodAutoscalers or ScaledObjects were given",
+    "classes": "no RuntimeClasses or PriorityClasses were given",
+    "storage": "no claims, volumes or storage classes were given",
+    "closed-pools": "the pools are not known to be complete",
+    "closed-workloads": "the workloads are not known to be complete",
+    "closed-classes": "the RuntimeClasses and PriorityClasses are not known to be complete",
+}
+
+
+class Needs:
+    """Answers for one cluster, each need looked at once."""
+
+    def __init__(self, inventory: Inventory, settings: Settings) -> None:
+        self._inventory = inventory
+        self._world = effective_world(inventory, settings)
+        self._met: dict[Need, bool] = {}
+        self._kinds: frozenset[str] | None = None
+
+    def missing(self, needs: Iterable[Need]) -> str | None:
+        """Why a rule with these needs cannot be asked, None when it can."""
+        for need in needs:
+            if need not in self._met:
+                self._met[need] = _CHECKS[need](self)
+            if not self._met[need]:
+                return _REASONS[need]
+        return None
+
+    def kinds(self, *kinds: str) -> bool:
+        """Whether an object of one of the kinds is there (among those without a typed reader)."""
+        if self._kinds is None:
+            found = {o.kind for o in self._inventory.others}
+            self._kinds = frozenset(found | {o.kind for o in self._inventory.unread_capacity})
+        return not self._kinds.isdisjoint(kinds)
+
+    def has(self, *fields: str) -> bool:
+        """Whether one of the fields of the inventory has something."""
+        return any(getattr(self._inventory, name, ()) for name in fields)
+
+    def closed(self, kind: str) -> bool:
+        """Whether a kind of fact is complete."""
+        return bool(getattr(self._world, kind) == "closed")
+
+    def daemonsets(self) -> bool:
+        """Whether a DaemonSet is among the workloads."""
+        return any(w.kind == "DaemonSet" for w in self._inventory.workloads)
+
+
+_CHECKS: dict[Need, Callable[[Needs], bool]] = {
+    "workloads": lambda n: n.has("workloads"),
+    "pools": lambda n: n.has("nodes", "node_pools", "node_groups") or n.kinds("NodePool", *_NODE_GROUP_KINDS),
+    "nodes": lambda n: n.has("nodes"),
+    "nodepools": lambda n: n.has("node_pools") or n.kinds("NodePool"),
+    "nodegroups": lambda n: n.has("node_groups") or n.kinds(*_NODE_GROUP_KINDS),
+    "daemonsets": lambda n: n.daemonsets(),
+    "pdbs": lambda n: n.has("pdbs") or n.kinds("PodDisruptionBudget"),
+    "autoscalers": lambda n: n.has("autoscalers") or n.kinds(*_AUTOSCALER_KINDS),
+    "classes": lambda n: n.has("runtime_classes", "priority_classes"),
+    "storage": lambda n: n.has("claims", "storage_classes", "persistent_volumes") or n.kinds(*_STORAGE_KINDS),
+    "closed-pools": lambda n: n.closed("pools"),
+    "closed-workloads": lambda n: n.closed("workloads"),
+    "closed-classes": lambda n: n.closed("classes"),
+}
+
+
+def effective_world(inventory: Inventory, settings: Settings) -> World:
+    """The world of a run: a capacity object that nobody here can read opens the pools, whatever was said."""
+    if inventory.unread_capacity and settings.world.pools == "closed":
+        from dataclasses import replace
+
+        return replace(settings.world, pools="open")
+    return settings.world

@@ -1,0 +1,60 @@
+"""What a run is asked to do, apart from the objects."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from unpend.config.model import Config, Ignore, Profile, RuleSetting
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Which rules run and which findings count.
+
+    `select` non-empty: exactly those rules instead of the profile's. `baseline`: fingerprints of findings that are
+    known. `today`: the day on which suppressions are judged; without one nothing is expired. `report_only`: the uris
+    whose findings are reported; None reports all. `cwd`: the folder that uris and the config path are relative to,
+    needed only when one of the two is absolute. `verdicts`: whether the verdict of every workload is wanted even when
+    no rule asks for it.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    profile: Profile = "default"
+    rules: tuple[RuleSetting, ...] = ()
+    ignores: tuple[Ignore, ...] = ()
+    plugins: tuple[str, ...] = ()
+    baseline: frozenset[str] = frozenset()
+    today: date | None = None
+    report_only: Collection[str] | None = None
+    cwd: str = ""
+    verdicts: bool = True
+    config_path: str = field(default="")
+
+    @classmethod
+    def from_config(
+        cls,
+        config: Config,
+        *,
+        select: tuple[str, ...] = (),
+        ignore: tuple[str, ...] = (),
+        profile: Profile | None = None,
+        **others: Any,
+    ) -> RunOptions:
+        """The options of a config with the command line laid over it: `select` replaces, `ignore` adds.
+
+        `others` are fields of this class that a config does not have.
+        """
+        options = cls(
+            select=select or config.select,
+            ignore=(*config.ignore_rules, *ignore),
+            profile=profile or config.profile,
+            rules=config.rules,
+            ignores=config.ignores,
+            plugins=config.plugins,
+            config_path=config.path,
+        )
+        return replace(options, **others)

@@ -1,0 +1,247 @@
+"""One run: clusters in, findings out. Pure: no files, no clock, the same input gives the same result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from unpend.engine.crashes import Crashes
+from unpend.engine.drafts import Draft, Resolver
+from unpend.engine.fold import finish, reported
+from unpend.engine.needs import Needs, effective_world
+from unpend.engine.options import RunOptions
+from unpend.engine.ownership import Yielded, contested, settle
+from unpend.engine.registry import Registry, load_registry
+from unpend.engine.result import Notice, Result, SkippedRule
+from unpend.engine.selection import ActiveRule, Selection, select_rules
+from unpend.engine.suppression import RULE as UNUSED
+from unpend.engine.suppression import Suppressions
+from unpend.engine.troubles import duplicate_key_drafts, notices, trouble_drafts
+from unpend.model.inventory import Inventory
+from unpend.placement.verdict import WorkloadVerdict
+from unpend.rule import Facts, Finding, Severity
+from unpend.settings import Settings, World
+from unpend.source.document import Document, Object, Reading, Trouble
+
+__all__ = ["ClusterInput", "RunOptions", "cluster_input", "run"]
+
+_TEST_HOOKS = frozenset({"test", "test-success", "test-failure"})
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterInput:
+    """Everything of one cluster. `name` is empty when no cluster is named.
+
+    `documents` and `objects` are what the inventory was read from: suppressions and duplicate keys are found in them.
+    `checked` are the uris that were read, `texts` what stood in them.
+    """
+
+    name: str
+    inventory: Inventory
+    settings: Settings
+    troubles: tuple[Trouble, ...] = ()
+    checked: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    documents: tuple[Document, ...] = ()
+    objects: tuple[Object, ...] = ()
+
+
+def cluster_input(
+    name: str, reading: Reading, settings: Settings, texts: Mapping[str, str] | None = None
+) -> ClusterInput:
+    """The input of a cluster whose objects are all in one reading."""
+    from unpend.model.reading import read_objects
+
+    uris = dict.fromkeys(d.uri for d in reading.documents)
+    uris.update(dict.fromkeys(t.uri for t in reading.troubles))
+    return ClusterInput(
+        name=name,
+        inventory=read_objects(reading.objects, settings),
+        settings=settings,
+        troubles=reading.troubles,
+        checked=tuple(uris),
+        texts=texts or {},
+        documents=reading.documents,
+        objects=reading.objects,
+    )
+
+
+@dataclass(slots=True)
+class _ClusterRun:
+    """What one cluster gave."""
+
+    drafts: list[Draft]
+    verdicts: tuple[WorkloadVerdict, ...]
+    skipped: dict[str, str]
+    ran: frozenset[str]
+    crashed: bool
+
+
+def run(
+    clusters: Sequence[ClusterInput], options: RunOptions | None = None, registry: Registry | None = None
+) -> Result:
+    """Ask every selected rule about every cluster. Raises ConfigError or PackError before anything is asked."""
+    options = options or RunOptions()
+    registry = registry or load_registry(options.plugins)
+    selection = select_rules(registry, options)
+    selected = {active.entry.name: active for active in selection.rules}
+    suppressions = Suppressions(options, registry)
+
+    drafts: list[Draft] = []
+    runs: dict[str, _ClusterRun] = {}
+    for cluster in map(_without_test_hooks, clusters):
+        suppressions.add_cluster(cluster.name, cluster.documents, cluster.objects, cluster.inventory)
+        outcome = _run_cluster(cluster, selection, registry, options)
+        runs[cluster.name] = outcome
+        drafts.extend(outcome.drafts)
+        found = [*trouble_drafts(cluster.troubles), *duplicate_key_drafts(cluster.documents, cluster.objects)]
+        for draft in found:
+            draft.clusters = (cluster.name,) if cluster.name else ()
+        drafts.extend(_judged(found, selected))
+
+    for draft in drafts:
+        draft.suppressed = suppressions.judge(draft)
+    if UNUSED in selected:
+        unused = suppressions.unused(
+            {name: outcome.ran for name, outcome in runs.items()}, {c.name: c.checked for c in clusters}
+        )
+        for draft in _judged(unused, selected):
+            draft.suppressed = suppressions.judge(draft)
+            drafts.append(draft)
+
+    findings = finish(reported(drafts, options.report_only), options.baseline)
+    verdicts = tuple(v for outcome in runs.values() for v in outcome.verdicts)
+    return Result(
+        findings=findings,
+        workloads=verdicts,
+        contention=tuple(dict.fromkeys(group for v in verdicts for group in v.contention)),
+        skipped_rules=_skipped(runs),
+        notices=_notices(clusters),
+        rules=selection.entries(),
+        checked=tuple(dict.fromkeys(uri for c in clusters for uri in c.checked)),
+        texts={uri: text for c in clusters for uri, text in c.texts.items()},
+        object_count=max((c.inventory.object_count or len(c.objects) for c in clusters), default=0),
+        untrustworthy=any(outcome.crashed for outcome in runs.values()),
+    )
+
+
+def _without_test_hooks(cluster: ClusterInput) -> ClusterInput:
+    """The cluster without what `helm test` runs: such pods live for the length of a test, on purpose."""
+    hooks = {id(o) for o in cluster.objects if _is_test_hook(o)}
+    hooks.update(id(w.object) for w in cluster.inventory.workloads if w.hook and _is_test_hook(w.object))
+    if not hooks:
+        return cluster
+    inventory = cluster.inventory
+    return replace(
+        cluster,
+        objects=tuple(o for o in cluster.objects if id(o) not in hooks),
+        inventory=replace(
+            inventory,
+            workloads=tuple(w for w in inventory.workloads if id(w.object) not in hooks),
+            problems=tuple(p for p in inventory.problems if id(p.place.object) not in hooks),
+        ),
+    )
+
+
+def _is_test_hook(item: Object) -> bool:
+    metadata = item.data.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if not annotations or not isinstance(annotations, dict):
+        return False
+    hook = annotations.get("helm.sh/hook")
+    return isinstance(hook, str) and all(part.strip() in _TEST_HOOKS for part in hook.split(","))
+
+
+def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry, options: RunOptions) -> _ClusterRun:
+    facts = Facts(cluster.inventory, cluster.settings, cluster.troubles)
+    needs = Needs(cluster.inventory, cluster.settings)
+    crashes = Crashes()
+    skipped: dict[str, str] = {}
+    yielded: list[Yielded] = []
+    ran: list[str] = []
+
+    def ask(active: ActiveRule) -> None:
+        try:
+            found = list(registry.load(active.entry.name).check(facts, active.options))
+        except Exception as error:
+            crashes.add(active.entry.name, error)
+            return
+        ran.append(active.entry.name)
+        yielded.extend((active, finding) for finding in found)
+
+    for active in selection.rules:
+        reason = needs.missing(active.entry.needs)
+        if reason is None:
+            ask(active)
+        else:
+            skipped[active.entry.name] = reason
+    highest = contested(yielded)
+    if highest is not None:
+        for active in selection.bystanders:
+            if active.entry.rank <= highest and needs.missing(active.entry.needs) is None:
+                ask(active)
+    verdicts = _verdicts(facts, crashes) if options.verdicts and cluster.inventory.workloads else {}
+
+    drafts: list[Draft] = []
+    world = effective_world(cluster.inventory, cluster.settings)
+    resolver = Resolver(cluster.inventory)
+    for active, finding in settle(yielded):
+        if active.selected:
+            try:
+                severity = severity_of(active, finding, world)
+                verdict = verdicts.get(finding.workload) if finding.workload else None
+                drafts.append(resolver.draft(finding, active.entry.name, severity, verdict))
+            except Exception as error:
+                crashes.add(active.entry.name, error)
+    drafts.extend(crashes.drafts())
+    for draft in drafts:
+        draft.clusters = (cluster.name,) if cluster.name else ()
+    trusted = frozenset(ran) - crashes.rules
+    return _ClusterRun(drafts, tuple(verdicts.values()), skipped, trusted, bool(crashes.rules))
+
+
+def _verdicts(facts: Facts, crashes: Crashes) -> Mapping[str, WorkloadVerdict]:
+    try:
+        return facts.verdicts
+    except Exception as error:
+        crashes.add("placement", error)
+        return {}
+
+
+def severity_of(active: ActiveRule, finding: Finding, world: World) -> Severity:
+    """The severity that holds: the config's, else the finding's, else the rule's; `info` where the world is open.
+
+    A statement that takes something for complete that is not known to be complete is no more than a hint.
+    """
+    severity = active.severity or finding.severity or active.entry.severity
+    assumed = active.entry.assumes_closed if finding.assumes_closed is None else finding.assumes_closed
+    return "info" if any(getattr(world, kind) == "open" for kind in assumed) else severity
+
+
+def _judged(drafts: Iterable[Draft], selected: Mapping[str, ActiveRule]) -> list[Draft]:
+    """Drafts that the engine made itself: only of selected rules, with the severity of the config where it has one."""
+    kept = []
+    for draft in drafts:
+        active = selected.get(draft.rule)
+        if active is not None:
+            draft.severity = active.severity or draft.severity
+            kept.append(draft)
+    return kept
+
+
+def _skipped(runs: Mapping[str, _ClusterRun]) -> tuple[SkippedRule, ...]:
+    """Rules that were not asked: of all clusters with one reason, else with the clusters that the reason is about."""
+    reasons: dict[str, dict[str, list[str]]] = {}
+    for cluster, outcome in runs.items():
+        for rule, reason in outcome.skipped.items():
+            reasons.setdefault(rule, {}).setdefault(reason, []).append(cluster)
+    out = []
+    for rule, by_reason in sorted(reasons.items()):
+        for reason, clusters in by_reason.items():
+            everywhere = len(clusters) == len(runs)
+            out.append(SkippedRule(rule, reason if everywhere else f"{reason} for {', '.join(clusters)}"))
+    return tuple(out)
+
+
+def _notices(clusters: Sequence[ClusterInput]) -> tuple[Notice, ...]:
+    return tuple(dict.fromkeys(notice for c in clusters for notice in notices(c.troubles)))
