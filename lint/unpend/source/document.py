@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from unpend.source.place import Location, Origin, Part, Place, Position, Span, Step
 
@@ -35,7 +34,17 @@ class Trouble:
     document: int = 0
 
 
-Locator = Callable[[tuple[Step, ...], Part], Span | None]
+Style = Literal["plain", "single", "double", "literal", "folded", "block", "flow", "alias"]
+
+
+class Locator(Protocol):
+    """Finds the span of a path in the text of its document, and how the value there is written."""
+
+    def __call__(self, path: tuple[Step, ...], part: Part, /) -> Span | None:
+        """The span of a path, or of its nearest existing parent; None when the text cannot be composed."""
+
+    def style(self, path: tuple[Step, ...], /) -> Style | None:
+        """How the value is written; None when the path does not exist."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +74,13 @@ class Document:
             span = Span(Position(self.first_line, 0), Position(self.first_line, 0))
         return Location(self.uri, self.index, span, self.origin)
 
+    def style(self, path: tuple[Step, ...]) -> Style | None:
+        """How the value at a path is written: `plain` or quoted for scalars, `block` or `flow` for collections.
+
+        None when there is no such path, or no text.
+        """
+        return None if self.locator is None else self.locator.style(path)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Object:
@@ -81,6 +97,10 @@ class Object:
     def locate(self, path: tuple[Step, ...], part: Part = "value") -> Location | None:
         """See `Document.locate`; `path` starts at the root of this object."""
         return self.document.locate(self.prefix + path, part)
+
+    def style(self, path: tuple[Step, ...]) -> Style | None:
+        """See `Document.style`; `path` starts at the root of this object."""
+        return self.document.style(self.prefix + path)
 
     @property
     def api_version(self) -> str:
