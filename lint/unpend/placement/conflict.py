@@ -1,0 +1,198 @@
+"""Why no shape of a space takes a pod: a minimal set of constraints, found by deletion.
+
+kube-scheduler's filters only ever get easier when a constraint goes (they are monotone), so that one pass of deletions
+is a proof: of what is left nothing can be spared, and without any one of it some shape would do. The order of deletion
+is fixed: resources last, and what the author wrote before what a default or another object added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from unpend.algebra.taints import untolerated
+from unpend.model.pod import ContainerPort, Taint
+from unpend.placement.demand import Alternative, Demand, NameField, Written, alternative_from
+from unpend.placement.scheduler import (
+    node_affinity,
+    node_ports,
+    node_resources,
+    node_unschedulable,
+    taint_toleration,
+)
+from unpend.placement.space import ZERO, Shape, Space
+from unpend.placement.verdict import Cause, Obstacle
+from unpend.source.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Required node affinity as one constraint: the pod needs one of several terms, or its only term is broken."""
+
+    alternatives: tuple[Alternative, ...]
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cordon:
+    """The constraint that the pod does not tolerate a cordon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The constraint that a pod needs a slot."""
+
+
+Subject = Written | NameField | Terms | Taint | Cordon | ContainerPort | str | Slot
+"""What can be deleted: a label constraint, a taint that is not tolerated, a cordon, a port, a resource, a pod slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One constraint of a pod.
+
+    `mask` holds the shapes that possibly accept it. Label constraints have none of their own: they count together,
+    folded per key.
+    """
+
+    subject: Subject
+    cause: Cause
+    mask: int | None
+    own: bool = True
+
+
+def conflict(demand: Demand, space: Space) -> tuple[Obstacle, ...]:
+    """A minimal set of constraints that no shape meets together; empty when some shape possibly takes the pod."""
+    kept = minimal(demand, space)
+    found = []
+    for atom in kept:
+        others = [a for a in kept if a is not atom]
+        mask = _label_mask(demand, [a for a in others if a.mask is None], space)
+        for other in others:
+            mask &= space.everything if other.mask is None else other.mask
+        number = _representative(atom, mask, space)
+        if number is not None:
+            found.append(describe(demand, atom, space.shapes[number]))
+    return tuple(found)
+
+
+def minimal(demand: Demand, space: Space) -> tuple[Atom, ...]:
+    """The constraints of `conflict`, in the order labels, taints, ports, resources."""
+    atoms = list(atoms_of(demand, space))
+    order = sorted(range(len(atoms)), key=lambda i: (atoms[i].cause == "resources", not atoms[i].own))
+    suffix = [space.everything] * (len(order) + 1)
+    for at in range(len(order) - 1, -1, -1):
+        own_mask = atoms[order[at]].mask
+        suffix[at] = suffix[at + 1] if own_mask is None else suffix[at + 1] & own_mask
+    labels = [atom for atom in atoms if atom.mask is None]
+    label_mask = _label_mask(demand, labels, space)
+    if label_mask & suffix[0] or not space.shapes:
+        return ()
+    kept_mask = space.everything
+    kept: set[int] = set()
+    for at, index in enumerate(order):
+        atom = atoms[index]
+        if atom.mask is None:
+            fewer = [other for other in labels if other is not atom]
+            mask = _label_mask(demand, fewer, space)
+            if mask & kept_mask & suffix[at + 1]:
+                kept.add(index)
+            else:
+                labels, label_mask = fewer, mask
+        elif label_mask & kept_mask & suffix[at + 1]:
+            kept.add(index)
+            kept_mask &= atom.mask
+    return tuple(atom for index, atom in enumerate(atoms) if index in kept)
+
+
+def atoms_of(demand: Demand, space: Space) -> Iterable[Atom]:
+    """Every constraint of a pod that could refuse some shape of the space."""
+    alternatives = demand.alternatives
+    home = demand.spec_place.object
+    if len(alternatives) == 1 and not alternatives[0].broken:
+        for written in alternatives[0].written:
+            yield Atom(written, "labels", None, written.place.object is home)
+        for name in alternatives[0].names:
+            yield Atom(name, "labels", None)
+    else:
+        for written in selector_of(alternatives):
+            yield Atom(written, "labels", None, written.place.object is home)
+        yield Atom(Terms(alternatives, demand.affinity), "labels", None)
+    for taint in untolerated(demand.tolerations + demand.possible_tolerations, space.taints):
+        yield Atom(taint, "taint", space.everything & ~space.tainted(taint))
+    if space.cordoned and not node_unschedulable.tolerates_cordon(demand.tolerations):
+        yield Atom(Cordon(), "taint", space.everything & ~space.cordoned)
+    for port in demand.ports:
+        yield Atom(port, "ports", space.with_port(port).possible)
+    yield Atom(Slot(), "resources", space.slots.possible, own=False)
+    for resource, amount in demand.requests.items():
+        places = demand.request_places.get(resource, ())
+        own = any(place.object is home for place in places) or not places
+        yield Atom(resource, "resources", space.with_free(resource, amount).possible, own)
+
+
+def selector_of(alternatives: Sequence[Alternative]) -> tuple[Written, ...]:
+    """The entries of nodeSelector, which are part of every alternative."""
+    return tuple(w for w in alternatives[0].written if w.kind == "nodeSelector") if alternatives else ()
+
+
+def _label_mask(demand: Demand, active: Sequence[Atom], space: Space) -> int:
+    if not active:
+        return space.everything
+    written = [a.subject for a in active if isinstance(a.subject, Written)]
+    names = tuple(a.subject for a in active if isinstance(a.subject, NameField))
+    terms = next((a.subject for a in active if isinstance(a.subject, Terms)), None)
+    if terms is None:
+        return node_affinity.accepts_alternative(alternative_from(written, names), space).possible
+    mask = 0
+    for alternative in terms.alternatives:
+        term = [w for w in alternative.written if w.kind != "nodeSelector"]
+        changed = alternative_from([*written, *term], alternative.names, alternative.broken)
+        mask |= node_affinity.accepts_alternative(changed, space).possible
+    return mask
+
+
+def _representative(atom: Atom, mask: int, space: Space) -> int | None:
+    """The shape to show for a constraint: one that only this constraint refuses; of several, the one with most left."""
+    if not mask:
+        return None
+    if isinstance(atom.subject, str):
+        resource = atom.subject
+        return max(space.bits(mask), key=lambda n: (space.shapes[n].free.get(resource, ZERO).high, -n))
+    return next(iter(space.bits(mask)))
+
+
+def describe(demand: Demand, atom: Atom, shape: Shape) -> Obstacle:
+    """A constraint as an obstacle on a shape that it refuses."""
+    subject = atom.subject
+    if isinstance(subject, Written | NameField):
+        return node_affinity.obstacle(subject, shape)
+    if isinstance(subject, Terms):
+        return _describe_terms(demand, subject, shape)
+    if isinstance(subject, Taint):
+        carried = next((t for t in shape.taints if t == subject), subject)
+        return taint_toleration.obstacle(demand, shape, carried)
+    if isinstance(subject, Cordon):
+        return node_unschedulable.obstacles(demand, shape)[0]
+    if isinstance(subject, ContainerPort):
+        use = node_ports.holder(subject, shape)
+        assert use is not None, "the shape was chosen because this port is refused there"
+        return node_ports.obstacle(subject, use, shape)
+    if isinstance(subject, Slot):
+        return node_resources.slots_obstacle(demand, shape)
+    return node_resources.obstacle(demand, subject, shape)
+
+
+def _describe_terms(demand: Demand, terms: Terms, shape: Shape) -> Obstacle:
+    found = [o for o in node_affinity.obstacles(demand, shape) if o.constraint == "nodeAffinity"]
+    if len(found) == 1:
+        return found[0]
+    reasons = "; ".join(o.message.partition(" (")[0] for o in found)
+    return Obstacle(
+        constraint="nodeAffinity",
+        message=f"none of the {len(found)} required node affinity terms matches: {reasons} ({node_affinity.EVENT})",
+        semantics="scheduler:P-503",
+        place=terms.place,
+        against=found[0].against if found else None,
+        cause="labels",
+    )

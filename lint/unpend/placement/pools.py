@@ -1,0 +1,132 @@
+"""Nodes as pools: one verdict per Node, or one for all of them together where there are many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from unpend.placement.demand import Demand
+from unpend.placement.fixed import FixedNodes
+from unpend.placement.scheduler import filters
+from unpend.placement.space import Masks, Shape, Space
+from unpend.placement.verdict import Answer, Cause, Fact, Obstacle, PoolVerdict, Verdict, Witness
+
+ALL_NODES = "Nodes"
+MOST_SHOWN = 20
+
+ZONE = "topology.kubernetes.io/zone"
+_TYPE = "node.kubernetes.io/instance-type"
+_CAPACITY_TYPES = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")
+
+TOLERATION_FACT = "extended-resource-toleration"
+DAEMONSET_FACT = "daemonset-placement"
+PREEMPTION_FACT = "preemption"
+
+_FACTS = {
+    TOLERATION_FACT: "whether the control plane adds tolerations for extended resources (ExtendedResourceToleration)",
+    DAEMONSET_FACT: "which of the DaemonSets run on nodes that cannot take all of them",
+    PREEMPTION_FACT: "whether pods of lower priority may be evicted to make room",
+}
+
+
+@dataclass(slots=True)
+class NodePools:
+    """The Nodes of one inventory as pools; verdicts without anything of the pod in them are made once."""
+
+    fixed: FixedNodes
+    _accepting: dict[int, PoolVerdict] = field(default_factory=dict)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether the Nodes are shown together."""
+        return len(self.fixed.nodes) > MOST_SHOWN
+
+    def verdicts(
+        self, demand: Demand, space: Space, accepted: Masks, preempting: int, conflict: tuple[Obstacle, ...]
+    ) -> tuple[PoolVerdict, ...]:
+        """Each Node, or all together; `preempting` are those that take the pod only after evictions."""
+        if not space.shapes:
+            return ()
+        if self.grouped:
+            return (self._together(demand, space, accepted, preempting, conflict),)
+        return tuple(self._single(demand, space, number, accepted, preempting) for number in range(len(space.shapes)))
+
+    def _single(self, demand: Demand, space: Space, number: int, accepted: Masks, preempting: int) -> PoolVerdict:
+        if accepted.sure >> number & 1:
+            known = self._accepting.get(number)
+            if known is None:
+                known = self._accepting[number] = self._make(number, "fits", None, "yes")
+            return known
+        shape = space.shapes[number]
+        if (accepted.possible | preempting) >> number & 1:
+            facts = facts_of(demand, space, 1 << number, preempting)
+            found = filters.obstacles(demand, shape)
+            return self._make(number, "conditional", "unknown-fact", "unknown", found, facts)
+        found = filters.obstacles(demand, shape)
+        return self._make(number, "never", found[0].cause if found else "unknown-fact", "no", found)
+
+    def _make(
+        self,
+        number: int,
+        verdict: Verdict,
+        cause: Cause | None,
+        says: Answer,
+        obstacles: tuple[Obstacle, ...] = (),
+        facts: tuple[Fact, ...] = (),
+    ) -> PoolVerdict:
+        shape = self.fixed.space.shapes[number]
+        return PoolVerdict(
+            pool=shape.source.owner,
+            verdict=verdict,
+            cause=cause,
+            zones=zones_of(self.fixed.space, 1 << number),
+            scheduler_says=says,
+            obstacles=obstacles,
+            facts=facts,
+            place=self.fixed.nodes[number].place,
+        )
+
+    def _together(
+        self, demand: Demand, space: Space, accepted: Masks, preempting: int, conflict: tuple[Obstacle, ...]
+    ) -> PoolVerdict:
+        if accepted.sure:
+            zones = zones_of(space, accepted.sure)
+            return PoolVerdict(ALL_NODES, "fits", None, zones=zones, scheduler_says="yes")
+        possible = accepted.possible | preempting
+        if possible:
+            return PoolVerdict(
+                ALL_NODES,
+                "conditional",
+                "unknown-fact",
+                zones=zones_of(space, possible),
+                scheduler_says="unknown",
+                facts=facts_of(demand, space, possible, preempting),
+            )
+        cause = conflict[-1].cause if conflict else "unknown-fact"
+        return PoolVerdict(ALL_NODES, "never", cause, scheduler_says="no", obstacles=conflict)
+
+
+def facts_of(demand: Demand, space: Space, mask: int, preempting: int) -> tuple[Fact, ...]:
+    """What decides on shapes that possibly, but not surely take the pod."""
+    names = []
+    certain = mask & ~preempting
+    if demand.possible_tolerations and certain & ~space.tolerated(demand.tolerations):
+        names.append(TOLERATION_FACT)
+    if certain & space.tolerated(demand.tolerations):
+        names.append(DAEMONSET_FACT)
+    if mask & preempting:
+        names.append(PREEMPTION_FACT)
+    return tuple(Fact(name, _FACTS[name], demand.spec_place) for name in names)
+
+
+def zones_of(space: Space, mask: int) -> tuple[str, ...]:
+    """The zones of some shapes, sorted."""
+    return tuple(sorted(zone for zone, bits in space.labels.values(ZONE).items() if bits & mask))
+
+
+def witness_of(shape: Shape, pool: str) -> Witness:
+    """A node that takes the pod."""
+
+    def label(*keys: str) -> str | None:
+        return next((v for key in keys if isinstance(v := shape.labels.get(key), str)), None)
+
+    return Witness(pool, label(_TYPE), label(ZONE), label(*_CAPACITY_TYPES), node=shape.name)

@@ -1,0 +1,21 @@
+"""Nodes that take a pod once pods of lower priority are evicted (S-1301 to S-1303): they make a refusal uncertain."""
+
+from __future__ import annotations
+
+from unpend.placement.demand import Demand
+from unpend.placement.fixed import FixedNodes, without
+from unpend.placement.scheduler import filters
+
+
+def after_evictions(demand: Demand, fixed: FixedNodes) -> int:
+    """The nodes that possibly take the pod without the bound pods and DaemonSets of lower priority."""
+    if not demand.preempts:
+        return 0
+    lower = any(o.priority < demand.priority for held in fixed.bound for o in held)
+    daemons = [d.demand.priority for d in fixed.daemons.values()]
+    if not lower and not any(priority < demand.priority for priority in daemons):
+        return 0
+    # DaemonSets are left out altogether: that can only make more nodes possible.
+    alone = FixedNodes(fixed.nodes, fixed.bare, fixed.bare, fixed.bound)
+    space = without(alone, lambda occupant: occupant.priority < demand.priority) or fixed.bare
+    return filters.ask(demand, space).accepted.possible

@@ -1,0 +1,1 @@
+"""kube-scheduler's filter plugins over a space of node shapes, one module per plugin (default profile, A1)."""

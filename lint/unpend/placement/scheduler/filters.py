@@ -1,0 +1,49 @@
+"""All filter plugins together, in the order in which kube-scheduler asks them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from unpend.placement.demand import Demand
+from unpend.placement.scheduler import (
+    node_affinity,
+    node_name,
+    node_ports,
+    node_resources,
+    node_unschedulable,
+    taint_toleration,
+)
+from unpend.placement.space import Masks, Shape, Space
+from unpend.placement.verdict import Obstacle
+
+
+class Answer(NamedTuple):
+    """What the scheduler says of every shape. `labels` are the shapes that nodeSelector and affinity select."""
+
+    accepted: Masks
+    labels: Masks
+
+
+def ask(demand: Demand, space: Space) -> Answer:
+    """The shapes that all plugins let pass."""
+    labels = node_affinity.accepts(demand, space)
+    masks = labels.both(node_unschedulable.accepts(demand, space))
+    masks = masks.both(taint_toleration.accepts(demand, space))
+    if demand.node_name:
+        masks = masks.both(node_name.accepts(demand, space))
+    if demand.ports:
+        masks = masks.both(node_ports.accepts(demand, space))
+    return Answer(masks.both(node_resources.accepts(demand, space)), labels)
+
+
+def obstacles(demand: Demand, shape: Shape) -> tuple[Obstacle, ...]:
+    """Everything that refuses one shape, the plugin whose reason the scheduler's event shows first."""
+    found = node_unschedulable.obstacles(demand, shape)
+    if demand.node_name:
+        found.extend(node_name.obstacles(demand, shape))
+    found.extend(taint_toleration.obstacles(demand, shape))
+    found.extend(node_affinity.obstacles(demand, shape))
+    if demand.ports:
+        found.extend(node_ports.obstacles(demand, shape))
+    found.extend(node_resources.obstacles(demand, shape))
+    return tuple(found)
