@@ -52,6 +52,7 @@ class AwsCatalog:
 
     name = "aws"
     provides = (("karpenter.k8s.aws", "EC2NodeClass"),)
+    pools: frozenset[str] | None = None
     complete = False
 
     def __init__(self, data: Mapping[str, Any]) -> None:
@@ -67,6 +68,7 @@ class AwsCatalog:
         self._masks: dict[str, Mapping[str, int]] = {}
         self._shapes: dict[tuple[NodeProfile, str | None, tuple[Zone, ...]], Shapes] = {}
         self._resources: dict[NodeProfile, Resources] = {}
+        self._classes: dict[bool, list[tuple[Hardware, list[int]]]] = {}
         self.well_known = frozenset(LABELS) - {INSTANCE_TYPE, ARCH} | _RESERVATION_LABELS | {ZONE_ID}
 
     # What is known
@@ -124,16 +126,18 @@ class AwsCatalog:
         """The mask of the types per value of a label of the type itself."""
         found = self._masks.get(key)
         if found is None:
-            made: dict[str, int] = {}
             label = LABELS.get(key)
+            numbers: dict[Value, list[int]] = {}
             if label is not None:
                 read = label(self)
                 for number in range(len(self.names)):
-                    value = read(number)
-                    for one in value if isinstance(value, tuple) else (value,):
-                        if one is not None:
-                            made[one] = made.get(one, 0) | 1 << number
-            found = self._masks[key] = made
+                    numbers.setdefault(read(number), []).append(1 << number)
+            masks: dict[str, int] = {}
+            for value, ones in numbers.items():
+                for one in value if isinstance(value, tuple) else (value,):
+                    if one is not None:
+                        masks[one] = masks.get(one, 0) | sum(ones)
+            found = self._masks[key] = masks
         return found
 
     def _system_masks(self, key: str, profile: NodeProfile) -> Mapping[str, int]:
@@ -173,6 +177,19 @@ class AwsCatalog:
             self._data["devices"].get(self.names[number], {}),
         )
 
+    def _alike(self, disks: bool) -> list[tuple[Hardware, list[int]]]:
+        """The types in classes of the same hardware; local disks tell two types apart only where they are used."""
+        found = self._classes.get(disks)
+        if found is None:
+            classes: dict[Any, tuple[Hardware, list[int]]] = {}
+            for number in range(len(self.names)):
+                one = self.hardware(number)
+                alike = (one.arm, one.cpu, one.memory, one.interfaces, one.addresses, one.branches)
+                key = (alike, tuple(one.devices.items()), one.nvme if disks else None)
+                classes.setdefault(key, (one, []))[1].append(number)
+            found = self._classes[disks] = list(classes.values())
+        return found
+
     def resources(self, profile: NodeProfile) -> Resources:
         """Allocatable of all types under a profile."""
         found = self._resources.get(profile)
@@ -180,12 +197,14 @@ class AwsCatalog:
             count = len(self.names)
             lows: dict[str, list[int]] = {}
             highs: dict[str, list[int]] = {}
-            for number in range(count):
-                for name, (low, high) in allocatable(self.hardware(number), profile).items():
+            for hardware, numbers in self._alike(profile.raid0):
+                for name, (low, high) in allocatable(hardware, profile).items():
                     if name not in lows:
                         lows[name], highs[name] = [0] * count, [0] * count
-                    lows[name][number] = low
-                    highs[name][number] = high
+                    low_column, high_column = lows[name], highs[name]
+                    for number in numbers:
+                        low_column[number] = low
+                        high_column[number] = high
             columns = {name: (low, low if low == highs[name] else highs[name]) for name, low in lows.items()}
             found = self._resources[profile] = Resources(columns, count)
         return found
@@ -251,6 +270,7 @@ class AwsCatalog:
                 groups,
                 lambda number: self._type(number, profile, groups, region),
                 region,
+                (ZONE, ZONE_ID, REGION),
             )
         return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
@@ -20,6 +20,25 @@ class Zone:
 
     name: str = ""
     id: str = ""
+
+
+def named_zones(
+    names: Iterable[str], zone_ids: Mapping[str, str], subnets: Iterable[tuple[str, str]] = ()
+) -> tuple[Zone, ...]:
+    """Zones by name, each with its ID where the account's map or the subnets of a node class tell it (A3).
+
+    `subnets` are (zone name, zone ID) pairs of `status.subnets`; they come before the configured map.
+    """
+    known = dict(zone_ids) | {name: one for name, one in subnets if name and one}
+    return tuple(Zone(name, known.get(name, "")) for name in dict.fromkeys(names))
+
+
+class CatalogError(ValueError):
+    """A catalogue of the user's that does not have the published form: `problems` are (path, message) pairs."""
+
+    def __init__(self, problems: Sequence[tuple[tuple[str | int, ...], str]]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(f"{'.'.join(map(str, path)) or 'catalogue'}: {text}" for path, text in problems))
 
 
 class Catalog(Protocol):
@@ -50,6 +69,10 @@ class Catalog(Protocol):
         """Label keys that need not be defined by a NodePool."""
 
     @property
+    def pools(self) -> frozenset[str] | None:
+        """The only NodePools that it is for; None when it is for all."""
+
+    @property
     def complete(self) -> bool:
         """Whether a type that is not in it does not exist."""
 
@@ -63,11 +86,6 @@ class Catalog(Protocol):
         self, profile: NodeProfile | None = None, region: str | None = None, zones: Sequence[Zone] = ()
     ) -> Shapes:
         """The types under a node profile in a region, with the offerings of the zones given."""
-
-
-def claims(catalog: Catalog, group: str, kind: str) -> bool:
-    """Whether a nodeClassRef of this group and kind is served by the catalogue."""
-    return (group, kind) in catalog.provides
 
 
 def age_warning(catalog: Catalog, now: datetime | date | None) -> str | None:

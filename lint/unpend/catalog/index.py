@@ -132,13 +132,13 @@ class Resources:
 
 def _sort(column: Column) -> tuple[list[int], list[int]]:
     """Distinct amounts ascending, and for each the mask of the types with at least that; a last mask is 0."""
-    by_amount: dict[int, int] = {}
+    by_amount: dict[int, list[int]] = {}
     for number, amount in enumerate(column):
-        by_amount[amount] = by_amount.get(amount, 0) | 1 << number
+        by_amount.setdefault(amount, []).append(1 << number)
     amounts = sorted(by_amount)
     masks = [0] * (len(amounts) + 1)
     for position in range(len(amounts) - 1, -1, -1):
-        masks[position] = masks[position + 1] | by_amount[amounts[position]]
+        masks[position] = masks[position + 1] | sum(by_amount[amounts[position]])
     return amounts, masks
 
 
@@ -180,7 +180,19 @@ class Shapes:
     `label_masks` gives for a key the mask of the types per value that they can have; a type may be under several.
     """
 
-    __slots__ = ("_answers", "_find", "_make", "_masks", "_types", "all", "names", "offerings", "region", "resources")
+    __slots__ = (
+        "_answers",
+        "_find",
+        "_make",
+        "_masks",
+        "_open_keys",
+        "_types",
+        "all",
+        "names",
+        "offerings",
+        "region",
+        "resources",
+    )
 
     def __init__(
         self,
@@ -190,12 +202,15 @@ class Shapes:
         offerings: Sequence[OfferingGroup],
         make: Callable[[int], InstanceType],
         region: str | None = None,
+        open_keys: Sequence[str] = (ZONE,),
     ) -> None:
+        """`open_keys` are keys of offerings that every node has, with a value that may be unknown here."""
         self.names = tuple(names)
         self.all = (1 << len(self.names)) - 1
         self.resources = resources
         self.offerings = tuple(offerings)
         self.region = region
+        self._open_keys = frozenset(open_keys)
         self._find = label_masks
         self._make = make
         self._masks: dict[str, Mapping[str, int]] = {}
@@ -209,20 +224,33 @@ class Shapes:
             found = self._masks[key] = self._find(key)
         return found
 
+    def unsaid(self, key: str) -> int:
+        """The types that can have a value of the key that is not known: sold in a zone whose name, or ID, is not."""
+        if key not in self._open_keys:
+            return 0
+        mask = 0
+        for group in self.offerings:
+            if all(name != key for name, _ in group.values(self.region)):
+                mask |= group.possible
+        return mask
+
     def absent(self, key: str) -> int:
         """The types that never carry the key."""
-        return self.where(key, lambda value: value is None, "absent")
+        return self.where(key, lambda value: value is None, "absent") & ~self.unsaid(key)
 
     def may(self, key: str, allowed: ValueSet) -> int:
         """The types that can have an allowed value (or lack the key, where that is allowed)."""
-        return self.where(key, allowed.admits, allowed)
+        if allowed.admits_present or key not in self._open_keys:
+            return self.where(key, allowed.admits, allowed) | (self.unsaid(key) if allowed.admits_present else 0)
+        return self.where(key, allowed.admits, allowed) & ~self.unsaid(key)
 
     def must(self, key: str, allowed: ValueSet) -> int:
         """The types that cannot have any value but an allowed one."""
-        return self.all & ~self.where(key, lambda value: not allowed.admits(value), ("not", allowed))
+        surely = self.all & ~self.where(key, lambda value: not allowed.admits(value), ("not", allowed))
+        return surely & ~self.unsaid(key)
 
     def where(self, key: str, admits: Callable[[str | None], bool], token: Hashable) -> int:
-        """The types with a value that the predicate takes (None: no such label); kept under (key, token)."""
+        """The types with a known value that the predicate takes (None: no such label); kept under (key, token)."""
         answer = self._answers.get((key, token))
         if answer is None:
             answer = carried = 0
