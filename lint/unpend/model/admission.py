@@ -14,7 +14,7 @@ from unpend.model.containers import is_extended
 from unpend.model.defaulting import defaulted
 from unpend.model.inventory import Inventory, Workload
 from unpend.model.limit_range import apply_limit_ranges
-from unpend.model.pod import ContainerPort, EffectivePod, PodSpec, PodTemplate, Toleration
+from unpend.model.pod import ContainerPort, EffectivePod, PodSpec, PodTemplate, Toleration, changed
 from unpend.model.priority import apply_priority
 from unpend.model.requests import effective_requests
 from unpend.model.runtime_class import apply_runtime_class
@@ -80,7 +80,7 @@ def admit_template(
         added.extend(_default_tolerations((*spec.tolerations, *added), spec.place))
         possible = _possible_tolerations(spec)
     if added:
-        spec = replace(spec, tolerations=(*spec.tolerations, *added))
+        spec = changed(spec, tolerations=(*spec.tolerations, *added))
     requests, places = effective_requests(spec)
     return EffectivePod(
         template,

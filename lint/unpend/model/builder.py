@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from unpend.model.inventory import Inventory, OtherObject
+from unpend.model.inventory import Inventory, OtherObject, Workload
+from unpend.model.kinds import is_cluster_scoped
 from unpend.model.metadata import identity
 from unpend.model.problems import Problems
 from unpend.settings import Settings
@@ -36,14 +37,33 @@ class Builder:
     def other(self, obj: Object, field: str = "others") -> None:
         """Keep an object that has no typed reader."""
         who = identity(obj, self.settings, Problems(muted=True))
-        self.add(field, OtherObject(obj.api_version, obj.kind, who.namespace, who.name, obj))
+        namespace = who.namespace
+        if is_cluster_scoped(obj.group, obj.kind):
+            namespace = ""
+        self.add(field, OtherObject(obj.api_version, obj.kind, namespace, who.name, obj))
 
-    def pop(self, field: str) -> list[Any]:
-        """Take what was added to a field so far."""
-        return self._lists.pop(field, [])
+    def drop_owned(self) -> None:
+        """Leave out workloads that another workload of these objects made: a dump of a cluster has both."""
+        workloads: list[Workload] = self._lists.get("workloads", [])
+        owned = {id(w): owner for w in workloads for owner in [_owner(w)] if owner is not None}
+        if not owned:
+            return
+        # A kind that is read from its root only resembles a pod; what it makes is the better reading.
+        makers = {(w.kind, w.namespace, w.name) for w in workloads if w.template_path}
+        self._lists["workloads"] = [w for w in workloads if owned.get(id(w)) not in makers]
 
     def finish(self) -> Inventory:
         """The inventory."""
         fields: dict[str, Any] = {field: tuple(values) for field, values in self._lists.items()}
         fields.update(self._names)
         return Inventory(**fields, problems=tuple(self.problems.found), object_count=self.object_count)
+
+
+def _owner(workload: Workload) -> tuple[str, str, str] | None:
+    """Kind, namespace and name of the controller that made a workload."""
+    metadata = workload.object.data.get("metadata")
+    owners = metadata.get("ownerReferences") if isinstance(metadata, dict) else None
+    for owner in owners if isinstance(owners, list) else ():
+        if isinstance(owner, dict) and owner.get("controller") is True:
+            return (str(owner.get("kind")), workload.namespace, str(owner.get("name")))
+    return None

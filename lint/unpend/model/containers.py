@@ -24,7 +24,7 @@ def containers(
     """The containers at `containers` or `initContainers`; names of used resource claims are added to `claims`."""
     found = []
     for entry, here in entries(spec, key, place, problems):
-        if not problems.muted and entry.keys() - CONTAINER_FIELDS:
+        if not (problems.muted or CONTAINER_FIELDS.issuperset(entry)):
             check_container_fields(entry, here, problems)
         found.append(_container(entry, here, problems, key == "initContainers"))
     return tuple(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from unpend.model.pod import Amount, Container, ContainerPort, PodSpec, Resources
+from unpend.model.pod import Amount, Container, ContainerPort, PodSpec, Resources, changed
 from unpend.model.requests import aggregate, pod_level
 
 
@@ -13,11 +13,11 @@ def defaulted(spec: PodSpec) -> PodSpec:
     containers = _containers(spec.containers, spec.host_network)
     init = _containers(spec.init_containers, spec.host_network)
     if containers is not spec.containers or init is not spec.init_containers:
-        spec = replace(spec, containers=containers, init_containers=init)
+        spec = changed(spec, containers=containers, init_containers=init)
     if spec.pod_limits:
         requests = _pod_requests(spec)
         if requests is not spec.pod_requests:
-            spec = replace(spec, pod_requests=requests)
+            spec = changed(spec, pod_requests=requests)
     return spec
 
 

@@ -116,7 +116,9 @@ def check_container_fields(entry: dict[str, Any], place: Place, problems: Proble
 
 def check_owner_fields(owner: dict[str, Any], template_path: str, place: Place, problems: Problems) -> None:
     """Report placement fields beside a pod template, such as `spec.tolerations` of a Deployment."""
-    for key in sorted(str(key) for key in owner.keys() & _ASKED):
+    if _ASKED.isdisjoint(owner):
+        return
+    for key in sorted(owner.keys() & _ASKED):
         _misplaced(key, f"`{template_path}.spec`", place, problems)
 
 

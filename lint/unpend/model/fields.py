@@ -5,7 +5,7 @@ A field that is absent and one that is null are the same to the API server, so b
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from unpend.model.problems import Problems
@@ -41,20 +41,26 @@ def sequence(owner: dict[str, Any], key: str, place: Place, problems: Problems) 
 
 def entries(
     owner: dict[str, Any], key: str, place: Place, problems: Problems
-) -> Iterator[tuple[dict[str, Any], Place]]:
+) -> Sequence[tuple[dict[str, Any], Place]]:
     """The mappings of the list at a key, each with its place; a null item is an empty mapping, as Go decodes it."""
-    items = sequence(owner, key, place, problems)
-    if not items:
-        return
-    parent = under(place, key)
+    items = owner.get(key)
+    if items is None:
+        return ()
+    if not isinstance(items, list):
+        problems.wrong_type(under(place, key), "list", items)
+        return ()
+    holder = place.object
+    parent = Place(holder, place, key)
+    found: list[tuple[dict[str, Any], Place]] = []
     for index, item in enumerate(items):
-        here = under(parent, index)
+        here = Place(holder, parent, index)
         if isinstance(item, dict):
-            yield item, here
+            found.append((item, here))
         elif item is None:
-            yield {}, here
+            found.append(({}, here))
         else:
             problems.wrong_type(here, "mapping", item)
+    return found
 
 
 def text(owner: dict[str, Any], key: str, place: Place, problems: Problems, default: str = "") -> str:

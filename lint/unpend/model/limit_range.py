@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from unpend.model.admission_findings import AdmissionFindings
 from unpend.model.inventory import Inventory, LimitRangeItem
-from unpend.model.pod import Amount, Container, PodSpec, Resources
+from unpend.model.pod import Amount, Container, PodSpec, Resources, changed
 from unpend.model.requests import aggregate, aggregate_limits
 from unpend.source.place import Place
 
@@ -21,7 +21,7 @@ def apply_limit_ranges(spec: PodSpec, namespace: str, inventory: Inventory, foun
     of_containers = [item for item in items if item.kind == "Container"]
     if of_containers:
         limits, requests = _defaults(of_containers, spec, found)
-        spec = replace(
+        spec = changed(
             spec,
             containers=tuple(_filled(c, limits, requests) for c in spec.containers),
             init_containers=tuple(_filled(c, limits, requests) for c in spec.init_containers),

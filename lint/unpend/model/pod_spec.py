@@ -28,7 +28,7 @@ def pod_template(
     """The pod template at a key of its owner; an absent one is an empty one."""
     data = mapping(owner, key, place, problems) or _EMPTY
     here = under(place, key)
-    if not problems.muted and data.keys() - TEMPLATE_FIELDS:
+    if not (problems.muted or TEMPLATE_FIELDS.issuperset(data)):
         check_owner_fields(data, path, here, problems)
     metadata = mapping(data, "metadata", here, problems) or _EMPTY
     return template_of(data, metadata, here, problems, namespace)
@@ -51,41 +51,72 @@ def template_of(
 
 def pod_spec(spec: dict[str, Any], place: Place, problems: Problems) -> PodSpec:
     """The scheduling-relevant part of a pod spec, checked as the API server does it where the kind is known."""
-    if not problems.muted and spec.keys() - POD_FIELDS:
+    if not (problems.muted or POD_FIELDS.issuperset(spec)):
         check_pod_fields(spec, place, problems)
-    main = containers(spec, "containers", place, problems)
-    init = containers(spec, "initContainers", place, problems) if spec.get("initContainers") else ()
-    host_network = boolean(spec, "hostNetwork", place, problems)
-    pod_requests, pod_limits = _pod_resources(spec, place, problems)
+    rest = _NO_REST if _REST.isdisjoint(spec) else _rest(spec, place, problems)
     result = PodSpec(
-        main,
-        init,
+        containers(spec, "containers", place, problems),
+        containers(spec, "initContainers", place, problems),
         node_selector(spec, "nodeSelector", place, problems),
         affinity(spec, place, problems),
         tolerations(spec, "tolerations", place, problems),
         spread_constraints(spec, place, problems),
         volumes(spec, place, problems),
-        text(spec, "nodeName", place, problems),
-        text(spec, "schedulerName", place, problems) or "default-scheduler",
-        tuple(text(e, "name", p, problems) for e, p in entries(spec, "schedulingGates", place, problems)),
-        text(spec, "runtimeClassName", place, problems) or None,
-        text(spec, "priorityClassName", place, problems),
-        integer(spec, "priority", place, problems),
-        text(spec, "preemptionPolicy", place, problems),
-        host_network,
-        _restart_policy(spec, place, problems),
-        count(spec, "terminationGracePeriodSeconds", place, problems),
-        integer(spec, "activeDeadlineSeconds", place, problems),
-        resources(spec, "overhead", place, problems),
-        pod_requests,
-        pod_limits,
-        tuple(text(e, "name", p, problems) for e, p in entries(spec, "resourceClaims", place, problems)),
-        _os_name(spec, place, problems),
-        place,
+        place=place,
+        **rest,
     )
     if not problems.muted:
         _check(result, problems)
     return result
+
+
+def _rest(spec: dict[str, Any], place: Place, problems: Problems) -> dict[str, Any]:
+    """The fields that most pods do not have; asking for each of them would cost more than everything else."""
+    pod_requests, pod_limits = _pod_resources(spec, place, problems)
+    return {
+        "node_name": text(spec, "nodeName", place, problems),
+        "scheduler_name": text(spec, "schedulerName", place, problems) or "default-scheduler",
+        "scheduling_gates": tuple(
+            text(e, "name", p, problems) for e, p in entries(spec, "schedulingGates", place, problems)
+        ),
+        "runtime_class": text(spec, "runtimeClassName", place, problems) or None,
+        "priority_class": text(spec, "priorityClassName", place, problems),
+        "priority": integer(spec, "priority", place, problems),
+        "preemption_policy": text(spec, "preemptionPolicy", place, problems),
+        "host_network": boolean(spec, "hostNetwork", place, problems),
+        "restart_policy": _restart_policy(spec, place, problems),
+        "grace_seconds": count(spec, "terminationGracePeriodSeconds", place, problems),
+        "active_deadline_seconds": integer(spec, "activeDeadlineSeconds", place, problems),
+        "overhead": resources(spec, "overhead", place, problems),
+        "pod_requests": pod_requests,
+        "pod_limits": pod_limits,
+        "resource_claims": tuple(
+            text(e, "name", p, problems) for e, p in entries(spec, "resourceClaims", place, problems)
+        ),
+        "os_name": _os_name(spec, place, problems),
+    }
+
+
+_NO_REST: dict[str, Any] = {}
+_REST = frozenset(
+    {
+        "activeDeadlineSeconds",
+        "hostNetwork",
+        "nodeName",
+        "os",
+        "overhead",
+        "preemptionPolicy",
+        "priority",
+        "priorityClassName",
+        "resourceClaims",
+        "resources",
+        "restartPolicy",
+        "runtimeClassName",
+        "schedulerName",
+        "schedulingGates",
+        "terminationGracePeriodSeconds",
+    }
+)
 
 
 def _pod_resources(spec: dict[str, Any], place: Place, problems: Problems) -> tuple[Resources, Resources]:

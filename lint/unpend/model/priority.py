@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from unpend.model.admission_findings import AdmissionFindings
 from unpend.model.inventory import Inventory
-from unpend.model.pod import PodSpec
+from unpend.model.pod import PodSpec, changed
 from unpend.settings import Settings
 
 BUILT_IN = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -21,7 +19,7 @@ def apply_priority(spec: PodSpec, inventory: Inventory, settings: Settings, foun
         if default is None:
             return spec
         policy = spec.preemption_policy or default.preemption_policy
-        return replace(spec, priority=default.value, preemption_policy=policy, priority_class=default.name)
+        return changed(spec, priority=default.value, preemption_policy=policy, priority_class=default.name)
     place = spec.place.at("priorityClassName")
     given = inventory.priority_classes.get(name)
     if given is None and name not in BUILT_IN:
@@ -37,4 +35,4 @@ def apply_priority(spec: PodSpec, inventory: Inventory, settings: Settings, foun
             *(((f"value of PriorityClass {name}", given.place.at("value")),) if given is not None else ()),
         )
     policy = spec.preemption_policy or (given.preemption_policy if given is not None else "")
-    return replace(spec, priority=value, preemption_policy=policy)
+    return changed(spec, priority=value, preemption_policy=policy)

@@ -21,6 +21,10 @@ READERS: dict[tuple[str, str], str] = {
     ("", "Pod"): "pods.read_pod",
     ("", "Node"): "nodes.read_node",
     ("", "ReplicationController"): "workloads.read_replication_controller",
+    ("", "Namespace"): "namespaces.read_namespace",
+    ("", "LimitRange"): "namespaces.read_limit_range",
+    ("", "PersistentVolumeClaim"): "storage.read_claim",
+    ("", "PersistentVolume"): "storage.read_volume",
     ("apps", "Deployment"): "workloads.read_deployment",
     ("apps", "ReplicaSet"): "workloads.read_deployment",
     ("apps", "StatefulSet"): "workloads.read_stateful_set",
@@ -30,31 +34,61 @@ READERS: dict[tuple[str, str], str] = {
     ("extensions", "Deployment"): "workloads.read_deployment",
     ("extensions", "ReplicaSet"): "workloads.read_deployment",
     ("extensions", "DaemonSet"): "workloads.read_daemon_set",
+    ("autoscaling", "HorizontalPodAutoscaler"): "autoscaling.read_horizontal_pod_autoscaler",
+    ("keda.sh", "ScaledObject"): "autoscaling.read_scaled_object",
+    ("node.k8s.io", "RuntimeClass"): "classes.read_runtime_class",
+    ("policy", "PodDisruptionBudget"): "disruption_budgets.read_disruption_budget",
+    ("scheduling.k8s.io", "PriorityClass"): "classes.read_priority_class",
+    ("storage.k8s.io", "CSINode"): "storage.read_csi_node",
+    ("storage.k8s.io", "StorageClass"): "storage.read_storage_class",
 }
 """(API group, kind) → `module.function` inside `unpend.model`."""
 
 
 def read_objects(objects: Iterable[Object], settings: Settings) -> Inventory:
-    """Everything that the objects say, typed, in reading order; wrong values become `Inventory.problems`."""
+    """Everything that the objects say, typed, in reading order; wrong values become `Inventory.problems`.
+
+    Kinds without a row are searched for pod templates; those that make nodes go to `unread_capacity`, the rest to
+    `others`. A pod or ReplicaSet whose owner is among the objects too is no workload of its own.
+    """
     builder = Builder(settings)
-    loaded: dict[tuple[str, str], Reader | None] = {}
+    loaded: dict[tuple[str, str], Reader] = {}
     for obj in objects:
         builder.object_count += 1
-        key = (obj.group, obj.kind)
-        if key not in loaded:
-            loaded[key] = _load(key)
-        reader = loaded[key]
-        if reader is not None:
-            reader(obj, builder)
-        else:
-            builder.other(obj)
+        api_version = obj.data.get("apiVersion")
+        kind = obj.data.get("kind")
+        key = (api_version if isinstance(api_version, str) else "", kind if isinstance(kind, str) else "")
+        reader = loaded.get(key)
+        if reader is None:
+            reader = loaded[key] = _reader_of(key[0].rpartition("/")[0], key[1])
+        reader(obj, builder)
+    builder.drop_owned()
     return builder.finish()
 
 
-def _load(key: tuple[str, str]) -> Reader | None:
-    path = READERS.get(key)
-    if path is None:
-        return None
-    module, _, function = path.rpartition(".")
-    reader: Reader = getattr(import_module(f"unpend.model.{module}"), function)
-    return reader
+def _reader_of(group: str, kind: str) -> Reader:
+    path = READERS.get((group, kind))
+    if path is not None:
+        module, _, function = path.rpartition(".")
+        reader: Reader = getattr(import_module(f"unpend.model.{module}"), function)
+        return reader
+    from unpend.model.kinds import makes_nodes, may_hold_templates
+
+    if makes_nodes(group, kind):
+        return _read_capacity
+    return _read_unknown if may_hold_templates(group, kind) else _read_other
+
+
+def _read_capacity(obj: Object, builder: Builder) -> None:
+    builder.other(obj, "unread_capacity")
+
+
+def _read_other(obj: Object, builder: Builder) -> None:
+    builder.other(obj)
+
+
+def _read_unknown(obj: Object, builder: Builder) -> None:
+    from unpend.model.embedded import read_embedded
+
+    if not read_embedded(obj, builder):
+        builder.other(obj)

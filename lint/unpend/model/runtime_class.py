@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from unpend.model.admission_findings import AdmissionFindings
 from unpend.model.inventory import Inventory, RuntimeClass
-from unpend.model.pod import Label, PodSpec, Resources
+from unpend.model.pod import Label, PodSpec, Resources, changed
 from unpend.settings import Settings
 
 
@@ -28,7 +26,7 @@ def apply_runtime_class(spec: PodSpec, inventory: Inventory, settings: Settings,
             )
         return spec
     _check_overhead(spec, runtime, found)
-    return replace(
+    return changed(
         spec,
         overhead=runtime.overhead or spec.overhead,
         node_selector=_node_selector(spec, runtime, found),
