@@ -96,7 +96,7 @@ class World:
             limit = min(limit, 1)
         free = self.free[node]
         if free is not None:
-            for have, want in zip(free, self.kinds[kind].requests):
+            for have, want in zip(free, self.kinds[kind].requests, strict=True):
                 if want > 0:
                     limit = min(limit, max(0, have) // want)
         return limit
@@ -150,14 +150,14 @@ class Board:
             for index, want in enumerate(self.world.kinds[kind].requests):
                 left[index] -= want * times
         for index, other in enumerate(self.world.kinds):
-            for row, counts in zip(other.spreads, self.spread[index]):
+            for row, counts in zip(other.spreads, self.spread[index], strict=True):
                 if row.domain[node] >= 0 and kind in row.counted:
                     counts[row.domain[node]] += times
             if other.affinity is not None and kind in other.affinity.peers:
-                for domain, counts in zip(other.affinity.domains, self.peers[index]):
+                for domain, counts in zip(other.affinity.domains, self.peers[index], strict=True):
                     if domain[node] >= 0:
                         counts[domain[node]] += times
-            for anti, counts in zip(other.anti, self.anti[index]):
+            for anti, counts in zip(other.anti, self.anti[index], strict=True):
                 if anti.domain[node] >= 0 and kind in anti.kinds:
                     counts[anti.domain[node]] += times
 
@@ -167,14 +167,14 @@ class Board:
         if not what.accepts[node] or self.placed[kind] >= what.limit:
             return False
         left = self.left[node]
-        if left is not None and any(want > have for want, have in zip(what.requests, left) if want > 0):
+        if left is not None and any(want > have for want, have in zip(what.requests, left, strict=True) if want > 0):
             return False
         if any(self.counts[other][node] for other in what.apart) or any(self.placed[o] for o in what.exclusive):
             return False
         return self._spread_allows(kind, node) and self._affinity_allows(kind, node)
 
     def _spread_allows(self, kind: int, node: int) -> bool:
-        for row, counts in zip(self.world.kinds[kind].spreads, self.spread[kind]):
+        for row, counts in zip(self.world.kinds[kind].spreads, self.spread[kind], strict=True):
             minimum = 0 if row.zero else min(counts, default=0)
             if counts[row.domain[node]] + row.itself - minimum > row.max_skew:
                 return False
@@ -183,14 +183,15 @@ class Board:
     def _affinity_allows(self, kind: int, node: int) -> bool:
         what = self.world.kinds[kind]
         if what.affinity is not None:
-            terms = tuple(zip(what.affinity.domains, what.affinity.base, self.peers[kind]))
+            terms = tuple(zip(what.affinity.domains, what.affinity.base, self.peers[kind], strict=True))
             nobody = not any(base for _, base, _ in terms) and not any(any(counts) for _, _, counts in terms)
             if not (nobody and what.affinity.first):
                 for domain, base, counts in terms:
                     if domain[node] not in base and not counts[domain[node]]:
                         return False
         return not any(
-            row.domain[node] >= 0 and counts[row.domain[node]] for row, counts in zip(what.anti, self.anti[kind])
+            row.domain[node] >= 0 and counts[row.domain[node]]
+            for row, counts in zip(what.anti, self.anti[kind], strict=True)
         )
 
 

@@ -161,11 +161,11 @@ class AffinityState:
 
     def refuses(self, labels: Mapping[str, str]) -> AffinityRefusal | None:
         """The reason to refuse a node with these labels, in the order in which the scheduler asks, or None."""
-        for term, values in zip(self.pod.affinity, self.peers):
+        for term, values in zip(self.pod.affinity, self.peers, strict=True):
             # The first-pod exception waives the peer, not the key (S-912, S-913).
             if term.key not in labels or (not self.first and labels[term.key] not in values):
                 return AffinityRefusal("affinity", term)
-        for term, values in zip(self.pod.anti, self.own):
+        for term, values in zip(self.pod.anti, self.own, strict=True):
             if labels.get(term.key) in values:
                 return AffinityRefusal("anti-affinity", term)
         for key, value in self.foreign:
@@ -189,7 +189,7 @@ def affinity_state(
         other = sitting.terms
         if pod.affinity and pod.meant_by_all(other, known):
             _note(peers, pod.affinity, labels)
-        for values, term in zip(own, pod.anti):
+        for values, term in zip(own, pod.anti, strict=True):
             if term.key in labels and term.matches_placed(other.namespace, other.labels, known):
                 values.add(labels[term.key])
         for term in other.anti:
@@ -202,6 +202,6 @@ def affinity_state(
 
 def _note(peers: Sequence[set[str]], terms: Sequence[RequiredTerm], labels: Mapping[str, str]) -> None:
     # The pairs of several keys are kept apart: a node can get its rack from one peer and its zone from another.
-    for values, term in zip(peers, terms):
+    for values, term in zip(peers, terms, strict=True):
         if term.key in labels:
             values.add(labels[term.key])

@@ -119,7 +119,7 @@ class SpreadState:
 
     def refuses(self, labels: Mapping[str, str]) -> HardConstraint | None:
         """The first constraint that refuses a node with these labels, for its key or its skew, if any."""
-        for constraint, counts in zip(self.constraints, self.counts):
+        for constraint, counts in zip(self.constraints, self.counts, strict=True):
             if constraint.key not in labels or over_skew(constraint, counts, labels[constraint.key]):
                 return constraint
         return None
