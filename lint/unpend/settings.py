@@ -30,7 +30,7 @@ class World:
     @classmethod
     def all_closed(cls) -> World:
         """A world in which the caller handed over everything."""
-        return cls(*(["closed"] * 8))
+        return cls("closed", "closed", "closed", "closed", "closed", "closed", "closed", "closed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,7 @@ class Settings:
 
     `kubernetes` is the minor version as a pair. `zone_ids` maps zone names of this account to zone IDs. `catalogs` are
     catalogue names (`aws`) or parsed catalogues of the published schema. `now` is used for expiry and ages only.
+    `admission` None: `templates` in `unpend.evaluate`, `all` everywhere else.
     """
 
     cluster: str = ""
@@ -88,6 +89,6 @@ class Settings:
     startup: Mapping[str, Any] = field(default_factory=dict)
     namespace: str = ""
     zone_shift: tuple[str, ...] = ()
-    admission: Admission = "all"
+    admission: Admission | None = None
     now: datetime | None = None
     step_budget: int = 20_000

@@ -13,7 +13,7 @@ from unpend.model.admission_findings import AdmissionFindings
 from unpend.model.containers import is_extended
 from unpend.model.defaulting import defaulted
 from unpend.model.inventory import Inventory, Workload
-from unpend.model.limit_range import apply_limit_ranges
+from unpend.model.limit_range import apply_limit_ranges, claim_refusals
 from unpend.model.pod import ContainerPort, EffectivePod, PodSpec, PodTemplate, Toleration, changed
 from unpend.model.priority import apply_priority
 from unpend.model.requests import effective_requests
@@ -23,6 +23,7 @@ from unpend.source.place import Place
 
 _NOT_READY = "node.kubernetes.io/not-ready"
 _UNREACHABLE = "node.kubernetes.io/unreachable"
+_POD_LEVEL = (1, 34)
 _DAEMON = (
     (_NOT_READY, "NoExecute"),
     (_UNREACHABLE, "NoExecute"),
@@ -44,15 +45,19 @@ def admit(workload: Workload, inventory: Inventory, settings: Settings) -> Effec
         daemonset=workload.kind == "DaemonSet",
         admitted=workload.admitted,
     )
-    if workload.refusals and _plugins_run(settings, from_template, workload.admitted):
-        pod = replace(pod, refusals=workload.refusals + pod.refusals)
+    if _plugins_run(settings, from_template, workload.admitted):
+        refusals = workload.refusals
+        if workload.claim_templates and inventory.limit_ranges:
+            refusals += claim_refusals(workload, inventory)
+        if refusals:
+            pod = replace(pod, refusals=refusals + pod.refusals)
     return pod
 
 
 def _plugins_run(settings: Settings, from_template: bool, admitted: bool) -> bool:
     if admitted or settings.admission == "none":
         return False
-    return from_template or settings.admission == "all"
+    return from_template or settings.admission != "templates"
 
 
 def admit_template(
@@ -69,7 +74,11 @@ def admit_template(
     `admitted` is set for a Pod that is already in a cluster: nothing is added to it and nothing refuses it.
     """
     found = AdmissionFindings()
-    spec = defaulted(template.spec)
+    spec = template.spec
+    if (spec.pod_requests or spec.pod_limits) and settings.kubernetes < _POD_LEVEL:
+        # Behind a gate that is off there: the API server drops the field.
+        spec = changed(spec, pod_requests={}, pod_limits={})
+    spec = defaulted(spec)
     added: list[Toleration] = list(_daemon_tolerations(spec)) if daemonset else []
     possible: tuple[Toleration, ...] = ()
     if _plugins_run(settings, from_template, admitted):
