@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from unpend.model.field_names import CONTAINER_FIELDS, check_container_fields
 from unpend.model.fields import entries, integer, mapping, text, under
-from unpend.model.pod import Amount, Container, ContainerPort, ContainerRole, Resources
+from unpend.model.pod import Amount, Container, ContainerPort, ContainerRole, PodSpec, Resources
 from unpend.model.problems import Problems
 from unpend.model.quantities import resources
 from unpend.model.selectors import unknown_word
-from unpend.model.syntax import dns_label_fault, qualified_name_fault
+from unpend.model.syntax import dns_label_fault, milli_of, qualified_name_fault
 from unpend.source.place import Place
 
 _NONE: dict[str, Amount] = {}
@@ -122,6 +123,28 @@ def check_resources(requests: Resources, limits: Resources, problems: Problems) 
             problems.refuse(
                 request.place, f"the {name} request {request.text} is above its limit {limit.text}", "A-1542"
             )
+
+
+_PAGE = re.compile(r"hugepages-([0-9]+(?:[KMGT]i)?)\Z")
+
+
+def check_huge_pages(spec: PodSpec, problems: Problems) -> None:
+    """Huge pages come in whole pages, and only with cpu or memory beside them (A-732)."""
+    listed = [c.requests for c in spec.containers] + [c.limits for c in spec.containers]
+    listed += [c.requests for c in spec.init_containers] + [c.limits for c in spec.init_containers]
+    listed += [spec.pod_requests, spec.pod_limits]
+    pages = [(name, amount) for amounts in listed for name, amount in amounts.items() if is_hugepages(name)]
+    if not pages:
+        return
+    for name, amount in pages:
+        match = _PAGE.match(name)
+        size = milli_of(match.group(1)) if match else None
+        if size is None:
+            problems.refuse(amount.place, f'"{name}" names no page size, such as hugepages-2Mi', "A-1541", "key")
+        elif size and amount.milli % size:
+            problems.refuse(amount.place, f"{amount.text} of {name} is no whole number of pages", "A-732")
+    if not any("cpu" in amounts or "memory" in amounts for amounts in listed):
+        problems.refuse(pages[0][1].place, "a pod with huge pages must request cpu or memory too", "A-732")
 
 
 def _check_name(name: str, amount: Amount, problems: Problems) -> None:

@@ -5,6 +5,7 @@ Only fields that decide where a pod may run are reported; unknown fields in gene
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from unpend.model.fields import under
@@ -98,7 +99,7 @@ _ASKED = PLACEMENT_FIELDS | {"containers", "initContainers", "volumes", "resourc
 def check_pod_fields(spec: dict[str, Any], place: Place, problems: Problems) -> None:
     """Report unknown fields of a pod spec that look like a placement field."""
     for key in sorted(str(key) for key in spec.keys() - POD_FIELDS):
-        meant = _meant(key, _ASKED)
+        meant = near_miss(key, _ASKED)
         if meant is not None and meant not in spec:
             _misspelt(key, meant, place, problems)
 
@@ -110,7 +111,7 @@ def check_container_fields(entry: dict[str, Any], place: Place, problems: Proble
             _misplaced(key, "the pod spec, beside `containers`", place, problems)
         elif key in {"requests", "limits"}:
             _misplaced(key, "`resources` of the container", place, problems)
-        elif _meant(key, frozenset({"resources", "ports"})) is not None and "resources" not in entry:
+        elif near_miss(key, frozenset({"resources", "ports"})) is not None and "resources" not in entry:
             _misspelt(key, "resources" if key.lower().startswith("res") else "ports", place, problems)
 
 
@@ -140,7 +141,8 @@ def _misspelt(key: str, meant: str, place: Place, problems: Problems) -> None:
     )
 
 
-def _meant(key: str, known: frozenset[str]) -> str | None:
+def near_miss(key: str, known: Collection[str]) -> str | None:
+    """The known field that a misspelt one probably means: another case, a missing or added `s`, a slip of the pen."""
     folded = key.lower().replace("_", "").replace("-", "")
     for name in known:
         lower = name.lower()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from unpend.model.admission_findings import AdmissionFindings
-from unpend.model.inventory import Inventory, LimitRangeItem
-from unpend.model.pod import Amount, Container, PodSpec, Resources, changed
+from unpend.model.inventory import Inventory, LimitRangeItem, Workload
+from unpend.model.pod import Amount, Container, PodSpec, Refusal, Resources, changed
 from unpend.model.requests import aggregate, aggregate_limits
 from unpend.source.place import Place
 
@@ -34,6 +34,29 @@ def apply_limit_ranges(spec: PodSpec, namespace: str, inventory: Inventory, foun
         if item.kind == "Pod":
             _check_pod(spec, item, found)
     return spec
+
+
+def claim_refusals(workload: Workload, inventory: Inventory) -> tuple[Refusal, ...]:
+    """Claim templates whose claims the LimitRanges of the namespace refuse: their pods are never made (A-225)."""
+    found = AdmissionFindings()
+    for limits in inventory.limit_ranges:
+        if limits.namespace != workload.namespace:
+            continue
+        for item in limits.items:
+            if item.kind != "PersistentVolumeClaim":
+                continue
+            for claim in workload.claim_templates:
+                least, most = item.minimum.get("storage"), item.maximum.get("storage")
+                who = f'the claim "{claim.name}"'
+                if claim.request is None:
+                    continue
+                if least is not None and claim.request.milli < least.milli:
+                    what = f"requests {claim.request.text} of storage, less than {least.text}"
+                    _refuse(who, what, claim.request.place, least, found, "A-225")
+                if most is not None and claim.request.milli > most.milli:
+                    what = f"requests {claim.request.text} of storage, more than {most.text}"
+                    _refuse(who, what, claim.request.place, most, found, "A-225")
+    return tuple(found.refusals)
 
 
 def self_defaulted(item: LimitRangeItem) -> tuple[Resources, Resources]:
@@ -143,8 +166,10 @@ def _check(
             )
 
 
-def _refuse(who: str, what: str, place: Place, bound: Amount, found: AdmissionFindings) -> None:
-    found.refuse(f"{who} {what}: the LimitRange refuses every pod", place, "A-224", ("the LimitRange", bound.place))
+def _refuse(
+    who: str, what: str, place: Place, bound: Amount, found: AdmissionFindings, semantics: str = "A-224"
+) -> None:
+    found.refuse(f"{who} {what}: the LimitRange refuses it", place, semantics, ("the LimitRange", bound.place))
 
 
 def _shown(name: str, milli: int) -> str:

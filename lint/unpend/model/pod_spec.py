@@ -10,7 +10,8 @@ from unpend.model.field_names import POD_FIELDS, TEMPLATE_FIELDS, check_owner_fi
 from unpend.model.fields import boolean, count, entries, integer, mapping, text, under
 from unpend.model.metadata import labels
 from unpend.model.placement_rules import node_selector, spread_constraints, tolerations
-from unpend.model.pod import Amount, Container, PodSpec, PodTemplate, Resources
+from unpend.model.pod import Amount, PodSpec, PodTemplate, Resources
+from unpend.model.pod_rules import check_mounts, check_pod
 from unpend.model.problems import Problems
 from unpend.model.quantities import resources
 from unpend.model.selectors import unknown_word
@@ -23,28 +24,42 @@ _RESTART = frozenset({"Always", "OnFailure", "Never"})
 
 
 def pod_template(
-    owner: dict[str, Any], key: str, place: Place, problems: Problems, namespace: str, path: str
+    owner: dict[str, Any],
+    key: str,
+    place: Place,
+    problems: Problems,
+    namespace: str,
+    path: str,
+    claims: tuple[str, ...] = (),
 ) -> PodTemplate:
-    """The pod template at a key of its owner; an absent one is an empty one."""
+    """The pod template at a key of its owner; an absent one is an empty one. `claims` are names of claim templates."""
     data = mapping(owner, key, place, problems) or _EMPTY
     here = under(place, key)
     if not (problems.muted or TEMPLATE_FIELDS.issuperset(data)):
         check_owner_fields(data, path, here, problems)
     metadata = mapping(data, "metadata", here, problems) or _EMPTY
-    return template_of(data, metadata, here, problems, namespace)
+    return template_of(data, metadata, here, problems, namespace, claims)
 
 
 def template_of(
-    data: dict[str, Any], metadata: dict[str, Any], place: Place, problems: Problems, namespace: str
+    data: dict[str, Any],
+    metadata: dict[str, Any],
+    place: Place,
+    problems: Problems,
+    namespace: str,
+    claims: tuple[str, ...] = (),
 ) -> PodTemplate:
     """A template (or a whole Pod, which has the same shape) from its data and metadata."""
     where = under(place, "metadata")
-    spec = mapping(data, "spec", place, problems)
+    raw = mapping(data, "spec", place, problems) or _EMPTY
+    spec = pod_spec(raw, under(place, "spec"), problems)
+    if not problems.muted:
+        check_mounts(spec, raw, claims, problems)
     return PodTemplate(
         namespace,
         labels(metadata, "labels", where, problems),
         labels(metadata, "annotations", where, problems, checked=False),
-        pod_spec(spec or _EMPTY, under(place, "spec"), problems),
+        spec,
         place,
     )
 
@@ -66,7 +81,7 @@ def pod_spec(spec: dict[str, Any], place: Place, problems: Problems) -> PodSpec:
         **rest,
     )
     if not problems.muted:
-        _check(result, problems)
+        check_pod(result, problems)
     return result
 
 
@@ -150,49 +165,3 @@ def _restart_policy(spec: dict[str, Any], place: Place, problems: Problems) -> s
 def _os_name(spec: dict[str, Any], place: Place, problems: Problems) -> str:
     data = mapping(spec, "os", place, problems)
     return text(data, "name", under(place, "os"), problems) if data else ""
-
-
-def _check(spec: PodSpec, problems: Problems) -> None:
-    if not spec.containers:
-        problems.refuse(under(spec.place, "containers"), "a pod needs at least one container", "A-1503")
-    seen: set[str] = set()
-    for container in (*spec.containers, *spec.init_containers):
-        if container.name in seen and container.name:
-            problems.refuse(
-                under(container.place, "name"), f'a second container named "{container.name}" in this pod', "A-1503"
-            )
-        seen.add(container.name)
-        if spec.host_network and container.ports:
-            _check_host_network(container, problems)
-    _check_port_clashes(spec, problems)
-    if spec.overhead and not spec.runtime_class:
-        problems.refuse(
-            under(spec.place, "overhead"), "`overhead` comes from a RuntimeClass, and none is named", "A-1549"
-        )
-    if spec.active_deadline_seconds is not None and spec.active_deadline_seconds < 1:
-        problems.refuse(
-            under(spec.place, "activeDeadlineSeconds"), "`activeDeadlineSeconds` must be at least 1", "A-1550"
-        )
-
-
-def _check_host_network(container: Container, problems: Problems) -> None:
-    for port in container.ports:
-        if port.host_port and port.host_port != port.container_port:
-            problems.refuse(
-                under(port.place, "hostPort"),
-                f"with hostNetwork, hostPort ({port.host_port}) must equal containerPort ({port.container_port})",
-                "A-205",
-            )
-
-
-def _check_port_clashes(spec: PodSpec, problems: Problems) -> None:
-    taken: dict[tuple[str, str, int], Place] = {}
-    for container in spec.containers:
-        for port in container.ports:
-            number = port.host_port or (port.container_port if spec.host_network else 0)
-            if not number:
-                continue
-            key = (port.host_ip, port.protocol, number)
-            if key in taken:
-                problems.refuse(port.place, f"host port {number}/{port.protocol} is taken twice in this pod", "A-606")
-            taken.setdefault(key, port.place)

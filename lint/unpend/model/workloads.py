@@ -105,14 +105,15 @@ def read_stateful_set(obj: Object, builder: Builder) -> None:
     problems = Problems()
     start = head(obj, builder, problems)
     spec, place, who = start.spec, start.place, start.who
-    template = pod_template(spec, "template", place, problems, who.namespace, _TEMPLATE)
-    selector = label_selector(spec, "selector", place, problems)
-    _check_selector(obj, selector, template, place, problems)
-    _check_always(obj.kind, template, problems)
     claims: tuple[PersistentVolumeClaim, ...] = tuple(
         claim_template(entry, here, problems, who.namespace)
         for entry, here in entries(spec, "volumeClaimTemplates", place, problems)
     )
+    names = tuple(claim.name for claim in claims)
+    template = pod_template(spec, "template", place, problems, who.namespace, _TEMPLATE, names)
+    selector = label_selector(spec, "selector", place, problems)
+    _check_selector(obj, selector, template, place, problems)
+    _check_always(obj.kind, template, problems)
     check_owner_fields(spec, _TEMPLATE, place, problems)
     _finish(
         builder,
