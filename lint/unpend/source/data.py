@@ -30,6 +30,7 @@ MAX_DUPLICATES = 100
 
 _SHORT = 1_800
 _MANY_BRACKETS = 800
+_BARE_TAG = re.compile(r"(?:^|[\s,\[{:?-])!(?![^\s,\]}])", re.MULTILINE)
 _DEEP_LINE = re.compile(r"^[-?: \t]{400}", re.MULTILINE)
 
 
@@ -71,6 +72,8 @@ def _looks_odd(text: str) -> bool:
     if "&" in text and "*" in text:
         return True
     if "\n%" in text or text[:1] == "%" or "\\/" in text:
+        return True
+    if "!" in text and _BARE_TAG.search(text):
         return True
     if len(text) < _SHORT:
         return False

@@ -101,9 +101,11 @@ def tagged(tag: str, text: str) -> Any:
         except (binascii.Error, ValueError):
             raise ScalarError("the value is tagged !!binary and is not base64") from None
         return raw.decode("utf-8", "replace")
-    if name in ("str", "timestamp") or name not in ("bool", "int", "float", "null"):
+    if name not in ("bool", "int", "float", "null", "timestamp"):
         return text
     value = resolve(text)
+    if name == "timestamp" and value.__class__ is str:
+        return text
     if _type_name(value) == name:
         return in_json(value)
     if name == "float" and _type_name(value) == "int":

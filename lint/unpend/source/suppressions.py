@@ -14,7 +14,7 @@ from unpend.source import table as rows
 from unpend.source.document import Suppression, Trouble
 from unpend.source.locator import Lines, composed, item_start
 from unpend.source.place import Position, Span
-from unpend.source.table import Table
+from unpend.source.table import Table, quoted_ranges
 
 MARK = "unpend:"
 _COMMENT = re.compile(r"(?:^|(?<=[ \t]))#[ \t]*unpend:[^\n]*", re.MULTILINE)
@@ -107,11 +107,10 @@ class _Blocks:
         self.scalars: list[tuple[int, int]] = []
         if table is None:
             return
+        self.scalars = quoted_ranges(table)
         self.blocks.append((table.start[0], table.end[0]))
         for row, kind in enumerate(table.kind):
-            if kind == rows.SCALAR and table.style[row] != rows.PLAIN:
-                self.scalars.append(_content(table, row))
-            elif kind == rows.MAPPING:
+            if kind == rows.MAPPING:
                 self._add_entries(table, row)
             elif kind == rows.SEQUENCE:
                 for child in table.children(row):
@@ -130,12 +129,3 @@ class _Blocks:
     def following(self, at: int) -> tuple[int, int] | None:
         found = bisect_left(self.blocks, (at,))
         return self.blocks[found] if found < len(self.blocks) else None
-
-
-def _content(table: Table, row: int) -> tuple[int, int]:
-    """A quoted scalar, or the lines of a block scalar below its header (which may end in a comment)."""
-    start, end = table.start[row], table.end[row]
-    if table.style[row] >= rows.LITERAL:
-        header = table.text.find("\n", start)
-        start = end if header < 0 else min(header, end)
-    return start, end

@@ -73,9 +73,12 @@ def problem_of(error: yaml.YAMLError, text: str) -> Problem:
         return Problem(f"not valid YAML: {error.reason}", _reader_index(error, text))
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
+        index = min(mark.index if mark else 0, len(text))
+        if text.startswith("\t", index):
+            return Problem("not valid YAML: a tab cannot indent, use spaces", index, index + 1)
         said = error.problem or error.context or "not a document"
         context = f" ({error.context})" if error.context and error.problem else ""
-        return Problem(f"not valid YAML: {said}{context}", min(mark.index if mark else 0, len(text)))
+        return Problem(f"not valid YAML: {said}{context}", index)
     return Problem(f"not valid YAML: {error}", 0)
 
 

@@ -110,8 +110,7 @@ class _Builder:
         event: Any = parser.get_event()
         if event.__class__ is not yaml.DocumentStartEvent:
             return None
-        if event.version is not None and tuple(event.version) != (1, 1):
-            raise Problem("not valid YAML for Kubernetes: %YAML may only be 1.1", event.start_mark.index)
+        _refuse_version(event)
         handlers = {
             yaml.ScalarEvent: self.scalar,
             yaml.MappingStartEvent: self.open_mapping,
@@ -156,7 +155,7 @@ class _Builder:
         row = self.add(SCALAR, style, event, event.value)
         if event.anchor is not None or event.tag is not None:
             self.describe(row, event)
-        self.plain[row] = event.implicit[0]
+        self.plain[row] = event.implicit[0] and event.tag != "!"
         if style >= LITERAL:
             self.end[row] = self.start[row] + len(self.text[self.start[row] : self.end[row]].rstrip())
         self.last_end = self.end[row]
@@ -217,6 +216,11 @@ class _Builder:
             raise Problem("too many aliases: followed, they make this document many times as large", begin, end)
 
 
+def _refuse_version(event: Any) -> None:
+    if event.version is not None and tuple(event.version) != (1, 1):
+        raise Problem("not valid YAML for Kubernetes: %YAML may only be 1.1", event.start_mark.index)
+
+
 def _allowed_ratio(decoded: int) -> float:
     """The share of values from aliases that go-yaml v2 puts up with."""
     if decoded <= _RATIO_LOW:
@@ -234,3 +238,16 @@ def _rest(parser: EventParser, event: Any, last_end: int) -> int | None:
         mark = getattr(error, "problem_mark", None)
         return max(mark.index, last_end) if mark else last_end
     return None if following.__class__ is yaml.StreamEndEvent else int(following.start_mark.index)
+
+
+def quoted_ranges(table: Table) -> list[tuple[int, int]]:
+    """Where text is the content of quoted and block scalars, without the headers of the latter."""
+    found = []
+    for row, style in enumerate(table.style):
+        if SINGLE <= style <= FOLDED:
+            start, end = table.start[row], table.end[row]
+            if style >= LITERAL:
+                header = table.text.find("\n", start)
+                start = end if header < 0 else min(header, end)
+            found.append((start, end))
+    return found
