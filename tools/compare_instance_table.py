@@ -87,8 +87,13 @@ def report(show_all: bool) -> Iterator[str]:
     touched = len({d.type for d in differences})
     yield f"{types} types on both sides, {values:,} values compared: {values - len(differences):,} agree"
     yield f"{len(differences)} differ ({share:.2%}) on {touched} types, {len(unexplained)} of them unexplained"
-    for fact, count in Counter(d.fact for d in differences).most_common():
+    by_fact = Counter(d.fact for d in differences).most_common()
+    for fact, count in by_fact:
         yield f"  {count:4} {fact}"
+    if by_fact:
+        most = by_fact[0][0]
+        others = len({d.type for d in differences if d.fact != most})
+        yield f"  types with a difference other than {most.rpartition('/')[2]}: {others} ({others / types:.1%})"
     for one in differences if show_all else unexplained[:50]:
         yield f"  {one.type} {one.fact}: table {one.table}, ours {one.ours}"
     if unexplained or share > MOST:
