@@ -55,7 +55,7 @@ def relative_to(uri: str, directory: str, cwd: str = "") -> str:
     No file is looked at: this is arithmetic on names.
     """
     uri = uri.replace("\\", "/")
-    if not directory:
+    if not directory and not (cwd and uri.startswith("/")):
         return normpath(uri)
     full = normpath(f"{cwd}/{uri}" if cwd and not uri.startswith("/") else uri)
     base = normpath(f"{cwd}/{directory}" if cwd and not directory.startswith("/") else directory)

@@ -64,7 +64,7 @@ def config_of(document: Document) -> Config:
     uri = document.uri
     errors = ErrorList(uri)
     root = Place(document)
-    data = ROOT.read(document.data, root, errors) or {}
+    data = ROOT.read({} if document.data is None else document.data, root, errors) or {}
     directory = uri.replace("\\", "/").rpartition("/")[0]
     if uri.startswith("/") and not directory:
         directory = "/"

@@ -172,14 +172,18 @@ class MapOf:
             return None
         out: dict[str, Any] = {}
         for key, item in data.items():
-            value = self.value.read(item, place.at(key), errors)
+            # `prod:` with nothing below it is an entry without keys.
+            given = {} if item is None and isinstance(self.value, Record) else item
+            value = self.value.read(given, place.at(key), errors)
             if value is not None:
                 out[key] = value
         return out
 
     def schema(self) -> Json:
         """See `Shape.schema`."""
-        return _documented({"type": "object", "additionalProperties": self.value.schema()}, self.doc)
+        inner = self.value.schema()
+        inner = _nullable(inner) if isinstance(self.value, Record) else inner
+        return _documented({"type": "object", "additionalProperties": inner}, self.doc)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +200,6 @@ class Record:
 
     def read(self, data: Any, place: Place, errors: ErrorList) -> dict[str, Any] | None:
         """See `Shape.read`."""
-        if data is None:
-            data = {}
         if not isinstance(data, Mapping):
             errors.add(place, f"expected a mapping, found {describe(data)}")
             return None
