@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from unpend.model.pod import (
     Amount,
@@ -19,6 +19,9 @@ from unpend.model.pod import (
 )
 from unpend.source.document import Object
 from unpend.source.place import Place
+
+if TYPE_CHECKING:
+    from unpend.model.karpenter import NodeClass, NodeOverlay, NodePool
 
 
 def _place() -> Any:
@@ -316,6 +319,9 @@ class Inventory:
     csi_nodes: tuple[CSINode, ...] = ()
     autoscalers: tuple[Autoscaler, ...] = ()
     disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
+    node_pools: tuple[NodePool, ...] = ()
+    node_classes: tuple[NodeClass, ...] = ()
+    node_overlays: tuple[NodeOverlay, ...] = ()
     others: tuple[OtherObject, ...] = ()
     unread_capacity: tuple[OtherObject, ...] = ()
     problems: tuple[Problem, ...] = ()

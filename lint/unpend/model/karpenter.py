@@ -13,7 +13,8 @@ from unpend.source.place import Place
 
 
 def _place() -> Any:
-    return field(compare=False, repr=False)
+    # The default only lets it follow other defaults; readers always give a place.
+    return field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,9 @@ class Disruption:
 class NodePool:
     """A NodePool of `karpenter.sh/v1` (`karpenter.md` §1).
 
-    `ready` is the status condition Ready, None when the object has none (it counts as ready). `refusals` are reasons for
-    which the API server does not take the object (`N-1` to `N-8`), `faults` reasons for which Karpenter skips the pool
-    though it is there (`N-9` to `N-13`): with either it makes no node.
+    `ready` is the status condition Ready, None when the object has none (it counts as ready). `refusals` are reasons
+    for which the API server does not take the object (`N-1` to `N-8`), `faults` reasons for which Karpenter skips the
+    pool though it is there (`N-9` to `N-13`): with either it makes no node.
     """
 
     name: str
@@ -166,8 +167,8 @@ class NetworkInterface:
 class NodeClass:
     """A node class of any provider; what follows `not_ready_reason` is read for EC2NodeClass only (`karpenter.md` §10).
 
-    `ami_family` is the effective one (field, else alias), None when it cannot be told. `subnets` is None without a status.
-    `ami_terms` and `subnet_terms` are the selector terms as plain data.
+    `ami_family` is the effective one (field, else alias), None when it cannot be told. `subnets` is None without a
+    status. `ami_terms` and `subnet_terms` are the selector terms as plain data.
     """
 
     group: str

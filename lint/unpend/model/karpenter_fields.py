@@ -18,6 +18,7 @@ _OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
 _INCLUSIVE = frozenset({"Gte", "Lte"})
 _INCLUSIVE_SINCE: Version = (1, 9)
 _BOUNDS = frozenset({"Gt", "Lt"}) | _INCLUSIVE
+_REQUIREMENT_FIELDS = frozenset({"key", "operator", "values", "minValues"})
 _LONGEST_KEY = 316
 _SPAN = re.compile(r"(?:[0-9]+[smh])+")
 _SPAN_PART = re.compile(r"([0-9]+)([smh])")
@@ -38,7 +39,7 @@ def requirements(
             integer(entry, "minValues", here, problems),
             here,
         )
-        check_fields(entry, {"key", "operator", "values", "minValues"}, here, problems)
+        check_fields(entry, _REQUIREMENT_FIELDS, here, problems)
         _check_requirement(requirement, problems, version)
         found.append(requirement)
     if len(found) > 100:
@@ -89,9 +90,7 @@ def _check_min_values(requirement: PoolRequirement, problems: Problems) -> None:
     if not 1 <= least <= 50:
         problems.refuse(where, f"`minValues` must be from 1 to 50, this is {least}", _id("N-4"))
     elif requirement.operator == "In" and requirement.values and len(requirement.values) < least:
-        problems.refuse(
-            where, f"`minValues` is {least}, but only {len(requirement.values)} values are listed", _id("N-4")
-        )
+        problems.refuse(where, f"`minValues` is {least}, but `values` has only {len(requirement.values)}", _id("N-4"))
 
 
 def span(
@@ -142,16 +141,23 @@ def condition(data: dict[str, Any], kind: str) -> tuple[bool | None, str]:
 
 
 def check_fields(
-    owner: dict[str, Any], known: set[str], place: Place, problems: Problems, moved: Mapping[str, str] | None = None
+    owner: dict[str, Any],
+    known: frozenset[str],
+    place: Place,
+    problems: Problems,
+    moved: Mapping[str, str] | None = None,
 ) -> None:
-    """Report fields that the kind does not have: the API server drops them, so they never act (`karpenter.md` §1.1)."""
-    for key in owner:
-        if key in known:
+    """Report fields that the kind does not have: the API server drops them, so they never act (`karpenter.md` §1.1).
+
+    `moved` tells for fields of an older version of the kind what became of them.
+    """
+    for key, value in owner.items():
+        if key in known or value is None:
             continue
         hint = (moved or {}).get(key)
         if hint is None:
-            from unpend.model.field_names import near_miss
+            from difflib import get_close_matches
 
-            meant = near_miss(key, known)
-            hint = f"did you mean `{meant}`?" if meant else "it is dropped and never acts"
-        problems.note(under(place, key), f"there is no field `{key}` here: {hint}", _id("1.1"), "error", "key")
+            close = get_close_matches(str(key), sorted(known), 1, 0.8)
+            hint = f"did you mean `{close[0]}`?" if close else "it is dropped and never acts"
+        problems.note(under(place, key), f"there is no field `{key}` here: {hint}", "karpenter:§1.1", "error", "key")

@@ -36,6 +36,12 @@ READERS: dict[tuple[str, str], str] = {
     ("extensions", "DaemonSet"): "workloads.read_daemon_set",
     ("autoscaling", "HorizontalPodAutoscaler"): "autoscaling.read_horizontal_pod_autoscaler",
     ("keda.sh", "ScaledObject"): "autoscaling.read_scaled_object",
+    ("karpenter.k8s.aws", "AWSNodeTemplate"): "karpenter_older.read_removed",
+    ("karpenter.k8s.aws", "EC2NodeClass"): "node_classes.read_ec2_node_class",
+    ("karpenter.sh", "Machine"): "karpenter_older.read_removed",
+    ("karpenter.sh", "NodeOverlay"): "node_overlays.read_node_overlay",
+    ("karpenter.sh", "NodePool"): "node_pools.read_node_pool",
+    ("karpenter.sh", "Provisioner"): "karpenter_older.read_removed",
     ("node.k8s.io", "RuntimeClass"): "classes.read_runtime_class",
     ("policy", "PodDisruptionBudget"): "disruption_budgets.read_disruption_budget",
     ("scheduling.k8s.io", "PriorityClass"): "classes.read_priority_class",
@@ -72,6 +78,10 @@ def _reader_of(group: str, kind: str) -> Reader:
         module, _, function = path.rpartition(".")
         reader: Reader = getattr(import_module(f"unpend.model.{module}"), function)
         return reader
+    if kind.endswith("NodeClass"):
+        from unpend.model.node_classes import read_node_class
+
+        return read_node_class
     from unpend.model.kinds import makes_nodes, may_hold_templates
 
     if makes_nodes(group, kind):
