@@ -20,7 +20,7 @@ from unpend.placement.scheduler import (
     node_unschedulable,
     taint_toleration,
 )
-from unpend.placement.space import ZERO, Shape, Space
+from unpend.placement.space import Shape, Space
 from unpend.placement.verdict import Cause, Obstacle
 from unpend.source.place import Place
 
@@ -157,8 +157,7 @@ def _representative(atom: Atom, mask: int, space: Space) -> int | None:
     if not mask:
         return None
     if isinstance(atom.subject, str):
-        resource = atom.subject
-        return max(space.bits(mask), key=lambda n: (space.shapes[n].free.get(resource, ZERO).high, -n))
+        return space.richest(atom.subject, mask)
     return next(iter(space.bits(mask)))
 
 

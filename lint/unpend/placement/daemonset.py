@@ -31,7 +31,7 @@ def evaluate_daemon(daemon: Daemon, fixed: FixedNodes) -> DaemonOutcome:
     conflict: tuple[Obstacle, ...] = ()
     if daemon.refused:
         number = next(iter(fixed.bare.bits(daemon.refused)))
-        conflict = filters.obstacles(daemon.demand, fixed.bare.shapes[number])
+        conflict = filters.obstacles(daemon.demand, fixed.bare, number)
     verdict: Verdict
     cause: Cause | None = None
     if not daemon.selected:
@@ -71,11 +71,10 @@ def _single(daemon: Daemon, fixed: FixedNodes, number: int) -> PoolVerdict:
     bit = 1 << number
     pool, place, zones = shape.source.owner, fixed.nodes[number].place, zones_of(fixed.bare, bit)
     if not daemon.selected & bit:
-        return PoolVerdict(
-            pool, "skipped", None, zones=zones, obstacles=filters.obstacles(daemon.demand, shape), place=place
-        )
+        skip = filters.obstacles(daemon.demand, fixed.bare, number)
+        return PoolVerdict(pool, "skipped", None, zones=zones, obstacles=skip, place=place)
     if daemon.refused & bit:
-        found = filters.obstacles(daemon.demand, shape)
+        found = filters.obstacles(daemon.demand, fixed.bare, number)
         cause: Cause = found[0].cause if found else "resources"
         return PoolVerdict(pool, "never", cause, zones=zones, scheduler_says="no", obstacles=found, place=place)
     if daemon.unsure & bit:

@@ -123,6 +123,7 @@ def demand_of(pod: EffectivePod) -> Demand:
         tuple(sorted((p.host_ip, p.protocol, p.host_port) for p in ports)),
         spec.node_name,
         pod.possible_tolerations,
+        bool(spec.resource_claims),
     )
     return Demand(
         alternatives=alternatives,

@@ -14,8 +14,9 @@ from unpend.placement.conflict import conflict
 from unpend.placement.counts import ReplicaAnswer, ReplicaQuestion, replica_counts
 from unpend.placement.daemonset import evaluate_daemon
 from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of
-from unpend.placement.fixed import FixedNodes, fixed_nodes, owns, without
+from unpend.placement.fixed import FixedNodes, fixed_nodes
 from unpend.placement.needed import Replicas, autoscalers_by_target, replicas_of
+from unpend.placement.owned import OwnedPods
 from unpend.placement.pools import NodePools, facts_of, witness_of, zones_of
 from unpend.placement.preemption import after_evictions
 from unpend.placement.repair import nearest
@@ -79,6 +80,11 @@ class _Run:
         return fixed_nodes(self.inventory, self.settings)
 
     @cached_property
+    def owned(self) -> OwnedPods:
+        """The bound pods by what may own them."""
+        return OwnedPods(self.fixed)
+
+    @cached_property
     def pools(self) -> NodePools:
         """The Nodes as pools."""
         return NodePools(self.fixed)
@@ -137,14 +143,14 @@ class _Run:
         accepted = self._ask(demand)
         answer = self._count(workload, pod, demand, space, accepted, replicas.needed)
         if answer.at_least < replicas.needed and self.inventory.bound_pods:
-            own = without(self.fixed, lambda o: o.pod is not None and owns(workload, o.pod))
+            own = self.fixed.without(self.owned.pods_of(workload))
             if own is not None:
                 space, accepted = own, filters.ask(demand, own).accepted
                 answer = self._count(workload, pod, demand, space, accepted, replicas.needed)
-        preempting = 0 if accepted.possible else after_evictions(demand, self.fixed)
+        preempting = 0 if accepted.possible or not space.shapes else after_evictions(demand, self.fixed)
         obstacles: tuple[Obstacle, ...] = ()
         repair: Repair | None = None
-        if not accepted.possible:
+        if not accepted.possible and space.shapes:
             obstacles, repair = conflict(demand, space), nearest(demand, space)
         ruling = self._ruling(demand, space, accepted, preempting, obstacles, answer, replicas.needed)
         ruling = self._settled(ruling, pod, demand, self.open)

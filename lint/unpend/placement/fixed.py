@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from unpend.algebra.selectors import matches
 from unpend.model.admission import admit_template
 from unpend.model.inventory import BoundPod, Inventory, Node, Workload
 from unpend.model.pod import Container, ContainerPort, EffectivePod, Resources
 from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of, to_units
+from unpend.placement.owned import owns
 from unpend.placement.scheduler import node_affinity
 from unpend.placement.scheduler.node_resources import PODS
 from unpend.placement.space import ZERO, Interval, Shape, Space, TakenPort, ports_clash
@@ -88,6 +88,19 @@ class FixedNodes:
     space: Space
     bound: tuple[tuple[Occupant, ...], ...]
     daemons: Mapping[str, Daemon] = field(default_factory=dict)
+
+    def without(self, gone: Iterable[tuple[int, Occupant]], bare: bool = False) -> Space | None:
+        """The space (or the bare one) after some bound pods, given with their nodes, have left; None for no pods."""
+        leaving: dict[int, list[Occupant]] = {}
+        for number, occupant in gone:
+            leaving.setdefault(number, []).append(occupant)
+        if not leaving:
+            return None
+        space = self.bare if bare else self.space
+        shapes = list(space.shapes)
+        for number, occupants in leaving.items():
+            shapes[number] = _freed(shapes[number], occupants)
+        return Space(shapes, space)
 
 
 def fixed_nodes(inventory: Inventory, settings: Settings) -> FixedNodes:
@@ -180,38 +193,6 @@ def _daemon(
         if not _fits([demand], bare.shapes[number]):
             refused |= 1 << number
     return Daemon(workload, pod, demand, selected, present, refused, 0)
-
-
-_CREATORS = {"Deployment": "ReplicaSet", "Rollout": "ReplicaSet", "CronJob": "Job"}
-"""Kinds that make pods through another object."""
-
-
-def owns(workload: Workload, pod: BoundPod, *, orphans: bool = False) -> bool:
-    """Whether a bound pod belongs to a workload: right kind of owner, and the selector matches.
-
-    `orphans` takes pods without an owner too: a controller adopts those that its selector matches.
-    """
-    kind = _CREATORS.get(workload.kind, workload.kind)
-    if pod.owner_kind != kind and not (orphans and not pod.owner_kind):
-        return False
-    if pod.template.namespace != workload.namespace:
-        return False
-    labels = {key: label.value for key, label in pod.template.labels.items()}
-    if workload.selector is not None:
-        return matches(workload.selector.expressions, labels)
-    return all(labels.get(key) == label.value for key, label in workload.template.labels.items())
-
-
-def without(fixed: FixedNodes, gone: Callable[[Occupant], bool]) -> Space | None:
-    """The space after the bound pods that `gone` names have left; None when it names none."""
-    shapes = list(fixed.space.shapes)
-    changed = False
-    for number, held in enumerate(fixed.bound):
-        leaving = [occupant for occupant in held if gone(occupant)]
-        if leaving:
-            shapes[number] = _freed(shapes[number], leaving)
-            changed = True
-    return Space(shapes, fixed.space) if changed else None
 
 
 def _freed(shape: Shape, leaving: Sequence[Occupant]) -> Shape:

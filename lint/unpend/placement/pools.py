@@ -20,11 +20,13 @@ _CAPACITY_TYPES = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType
 TOLERATION_FACT = "extended-resource-toleration"
 DAEMONSET_FACT = "daemonset-placement"
 PREEMPTION_FACT = "preemption"
+CLAIMS_FACT = "resource-claims"
 
 _FACTS = {
     TOLERATION_FACT: "whether the control plane adds tolerations for extended resources (ExtendedResourceToleration)",
     DAEMONSET_FACT: "which of the DaemonSets run on nodes that cannot take all of them",
     PREEMPTION_FACT: "whether pods of lower priority may be evicted to make room",
+    CLAIMS_FACT: "whether its resource claims can be allocated (dynamic resource allocation)",
 }
 
 
@@ -34,6 +36,7 @@ class NodePools:
 
     fixed: FixedNodes
     _accepting: dict[int, PoolVerdict] = field(default_factory=dict)
+    _zones: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def grouped(self) -> bool:
@@ -56,12 +59,11 @@ class NodePools:
             if known is None:
                 known = self._accepting[number] = self._make(number, "fits", None, "yes")
             return known
-        shape = space.shapes[number]
         if (accepted.possible | preempting) >> number & 1:
             facts = facts_of(demand, space, 1 << number, preempting)
-            found = filters.obstacles(demand, shape)
+            found = filters.obstacles(demand, space, number)
             return self._make(number, "conditional", "unknown-fact", "unknown", found, facts)
-        found = filters.obstacles(demand, shape)
+        found = filters.obstacles(demand, space, number)
         return self._make(number, "never", found[0].cause if found else "unknown-fact", "no", found)
 
     def _make(
@@ -73,12 +75,14 @@ class NodePools:
         obstacles: tuple[Obstacle, ...] = (),
         facts: tuple[Fact, ...] = (),
     ) -> PoolVerdict:
-        shape = self.fixed.space.shapes[number]
+        space = self.fixed.space
+        if number not in self._zones:
+            self._zones[number] = zones_of(space, 1 << number)
         return PoolVerdict(
-            pool=shape.source.owner,
+            pool=space.shapes[number].source.owner,
             verdict=verdict,
             cause=cause,
-            zones=zones_of(self.fixed.space, 1 << number),
+            zones=self._zones[number],
             scheduler_says=says,
             obstacles=obstacles,
             facts=facts,
@@ -107,6 +111,8 @@ class NodePools:
 
 def facts_of(demand: Demand, space: Space, mask: int, preempting: int) -> tuple[Fact, ...]:
     """What decides on shapes that possibly, but not surely take the pod."""
+    if demand.claims:
+        return (Fact(CLAIMS_FACT, _FACTS[CLAIMS_FACT], demand.spec_place.at("resourceClaims")),)
     names = []
     certain = mask & ~preempting
     if demand.possible_tolerations and certain & ~space.tolerated(demand.tolerations):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unpend.placement.demand import Demand
-from unpend.placement.fixed import FixedNodes, without
+from unpend.placement.fixed import FixedNodes
 from unpend.placement.scheduler import filters
 
 
@@ -16,6 +16,6 @@ def after_evictions(demand: Demand, fixed: FixedNodes) -> int:
     if not lower and not any(priority < demand.priority for priority in daemons):
         return 0
     # DaemonSets are left out altogether: that can only make more nodes possible.
-    alone = FixedNodes(fixed.nodes, fixed.bare, fixed.bare, fixed.bound)
-    space = without(alone, lambda occupant: occupant.priority < demand.priority) or fixed.bare
+    evicted = ((n, o) for n, held in enumerate(fixed.bound) for o in held if o.priority < demand.priority)
+    space = fixed.without(evicted, bare=True) or fixed.bare
     return filters.ask(demand, space).accepted.possible

@@ -98,7 +98,7 @@ def _choose(plan: _Plan, mask: int, space: Space) -> int:
     others = mask
     for subject, refused in plan.refusing:
         others &= refused if subject is refusing[0] else ~refused
-    return max(space.bits(others), key=lambda n: (space.shapes[n].free.get(resource, ZERO).high, -n))
+    return space.richest(resource, others)
 
 
 def _repair(plan: _Plan, number: int, space: Space) -> Repair | None:
@@ -175,8 +175,12 @@ def _lower(demand: Demand, atom: Atom, shape: Shape) -> tuple[Demand, Change]:
         return replace(demand, requests=requests), Change(f"drop the {resource} request", place)
     free = requests[resource] = _readable(resource, free)
     wanted = node_resources.shown(resource, demand.requests[resource])
-    message = f"lower the {resource} request from {wanted} to at most {node_resources.shown(resource, free)}"
-    return replace(demand, requests=requests), Change(message, place)
+    most = node_resources.shown(resource, free)
+    if place.object is not demand.spec_place.object:
+        message = f"request at most {most} of {resource}: {wanted} is a default from elsewhere"
+        return replace(demand, requests=requests), Change(message, demand.spec_place.at("containers"))
+    what = f"the {resource} request" if len(places) < 2 else f"the {resource} requests of the pod together"
+    return replace(demand, requests=requests), Change(f"lower {what} from {wanted} to at most {most}", place)
 
 
 def _readable(resource: str, units: int) -> int:

@@ -170,14 +170,23 @@ class AmountIndex:
         for index in range(len(ordered) - 1, -1, -1):
             self._masks[index] = self._masks[index + 1] | ordered[index][1]
 
+    def richest(self, mask: int) -> int | None:
+        """The first of the shapes of a mask that have most; None when none of them has any."""
+        low, high = -1, len(self._amounts) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._masks[middle] & mask:
+                low = middle
+            else:
+                high = middle - 1
+        if low < 0:
+            return None
+        most = self._masks[bisect_left(self._amounts, self._amounts[low])] & mask
+        return (most & -most).bit_length() - 1
+
     def at_least(self, amount: int) -> int:
         """The shapes that have at least this (positive) amount."""
         return self._masks[bisect_left(self._amounts, amount)]
-
-    @property
-    def largest(self) -> int:
-        """The largest amount, 0 when nothing has any."""
-        return self._amounts[-1] if self._amounts else 0
 
 
 class Space:
@@ -258,9 +267,10 @@ class Space:
         low, high = self._amounts(resource)
         return Masks(low.at_least(amount), high.at_least(amount))
 
-    def most_free(self, resource: str) -> int:
-        """The most that any single shape possibly has left."""
-        return self._amounts(resource)[1].largest
+    def richest(self, resource: str, mask: int) -> int:
+        """The shape of a (non-empty) mask that possibly has most of a resource left, the first of equals."""
+        found = self._amounts(resource)[1].richest(mask)
+        return (mask & -mask).bit_length() - 1 if found is None else found
 
     def _amounts(self, resource: str) -> tuple[AmountIndex, AmountIndex]:
         indexes = self._free.get(resource)

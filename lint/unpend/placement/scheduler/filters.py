@@ -13,7 +13,7 @@ from unpend.placement.scheduler import (
     node_unschedulable,
     taint_toleration,
 )
-from unpend.placement.space import Masks, Shape, Space
+from unpend.placement.space import Masks, Space
 from unpend.placement.verdict import Obstacle
 
 
@@ -33,17 +33,25 @@ def ask(demand: Demand, space: Space) -> Answer:
         masks = masks.both(node_name.accepts(demand, space))
     if demand.ports:
         masks = masks.both(node_ports.accepts(demand, space))
-    return Answer(masks.both(node_resources.accepts(demand, space)), labels)
+    masks = masks.both(node_resources.accepts(demand, space))
+    # Devices of dynamic resource allocation are not looked at: no node surely has them.
+    return Answer(Masks(0, masks.possible) if demand.claims else masks, labels)
 
 
-def obstacles(demand: Demand, shape: Shape) -> tuple[Obstacle, ...]:
+def obstacles(demand: Demand, space: Space, number: int) -> tuple[Obstacle, ...]:
     """Everything that refuses one shape, the plugin whose reason the scheduler's event shows first."""
-    found = node_unschedulable.obstacles(demand, shape)
+    shape = space.shapes[number]
+    found: list[Obstacle] = []
+    if space.cordoned >> number & 1:
+        found.extend(node_unschedulable.obstacles(demand, shape))
     if demand.node_name:
         found.extend(node_name.obstacles(demand, shape))
-    found.extend(taint_toleration.obstacles(demand, shape))
-    found.extend(node_affinity.obstacles(demand, shape))
+    if not taint_toleration.accepts(demand, space).possible >> number & 1:
+        found.extend(taint_toleration.obstacles(demand, shape))
+    if not node_affinity.accepts(demand, space).possible >> number & 1:
+        found.extend(node_affinity.obstacles(demand, shape))
     if demand.ports:
         found.extend(node_ports.obstacles(demand, shape))
-    found.extend(node_resources.obstacles(demand, shape))
+    if not node_resources.accepts(demand, space).possible >> number & 1:
+        found.extend(node_resources.obstacles(demand, shape))
     return tuple(found)

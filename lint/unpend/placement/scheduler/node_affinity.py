@@ -99,7 +99,7 @@ def obstacles(demand: Demand, shape: Shape) -> list[Obstacle]:
             return []
         single = len(demand.alternatives) == 1
         found.extend(obstacle(r, shape) for r in (refused if single else refused[:1]))
-    return list(dict.fromkeys(found))
+    return found if len(demand.alternatives) == 1 else list(dict.fromkeys(found))
 
 
 def obstacle(refused: Written | NameField, shape: Shape) -> Obstacle:

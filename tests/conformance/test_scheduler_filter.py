@@ -1,0 +1,40 @@
+"""Node sets against kube-scheduler v1.34: random cases, and the hand-written ones that need no other pods."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from corpora import scheduler_filter, scheduler_handwritten
+from corpora.agreement import agreement, grade, lines
+
+# Answered `conditional`, since another part of the control plane decides before or instead of these filters.
+NOT_ASKED = {
+    "nodename": "a Pod with nodeName counts as bound: the scheduler never sees it (A-303)",
+    "dra-no-claim": "resource claims are not looked at, so that no node surely takes the pod",
+}
+
+
+def test_every_node_set_of_the_random_cases_is_equal() -> None:
+    found = agreement(scheduler_filter.CORPUS)
+    assert (found.cases, found.others) == (3000, ())
+
+
+def test_every_node_set_of_the_handwritten_cases_is_equal() -> None:
+    found = agreement(scheduler_handwritten.CORPUS)
+    assert {judged.case for judged in found.others} <= NOT_ASKED.keys()
+    assert found.grades["wrong alarm"] == 0
+    assert found.cases >= 140
+
+
+def test_no_case_without_other_pods_is_left_out() -> None:
+    cases = [case for case in lines("scheduler/handwritten.jsonl.gz") if case["mode"] == "filter"]
+    kinds = Counter(frozenset(scheduler_handwritten.features(case)) for case in cases)
+    assert kinds[frozenset()] + kinds[frozenset({"bound pods"})] >= 138
+
+
+def test_grades() -> None:
+    assert grade("fits", "skipped") == "right"
+    assert grade("fits", "never") == "wrong alarm"
+    assert grade("never", "loop") == "right"
+    assert grade("conditional", "never") == "wrong alarm"
+    assert grade("never", "") == "missed"

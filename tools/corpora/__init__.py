@@ -1,0 +1,8 @@
+"""Corpora of real answers, one module each; `ALL` is what `make conformance` compares with, in the order shown."""
+
+from __future__ import annotations
+
+from corpora import scheduler_filter, scheduler_handwritten
+from corpora.agreement import Corpus
+
+ALL: tuple[Corpus, ...] = (scheduler_filter.CORPUS, scheduler_handwritten.CORPUS)

@@ -1,0 +1,64 @@
+"""Hand-written situations, answered by the filter plugins of kube-scheduler v1.34; mode `filter`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import unpend
+from corpora.agreement import Corpus, Judged, lines, with_kind
+from corpora.scheduler_filter import judged
+from unpend.settings import Settings
+
+LEFT_OUT = {
+    "volumes": "claims and volumes are not judged yet",
+    "spread constraints": "topology spread is not judged yet",
+    "pod affinity": "pod affinity and anti-affinity are not judged yet",
+    "ResourceSlices": "dynamic resource allocation is reported as not looked at",
+}
+"""Kinds of cases that are not asked."""
+
+_VOLUMES = ("pvcs", "pvs", "storageclasses", "csinodes", "csidrivers", "csistoragecapacities")
+_KINDS = {"nodes": "Node", "pods": "Pod", "pending": "Pod", "namespaces": "Namespace", "services": "Service"}
+
+
+def judge() -> Iterable[Judged]:
+    """Compare the set of accepting nodes of every pending pod."""
+    for case in lines("scheduler/handwritten.jsonl.gz"):
+        if case["mode"] == "filter" and not features(case) & LEFT_OUT.keys():
+            yield from _judge(case)
+
+
+def features(case: Mapping[str, Any]) -> set[str]:
+    """What has to be understood for a case beyond nodes and pods."""
+    found = {"bound pods"} if case["pods"] else set()
+    if any(case.get(name) for name in _VOLUMES):
+        found.add("volumes")
+    if any(case.get(name) for name in ("resourceslices", "resourceclaims", "deviceclasses")):
+        found.add("ResourceSlices")
+    for pod in (*case["pods"], *case["pending"]):
+        spec = pod["spec"]
+        affinity = spec.get("affinity") or {}
+        if spec.get("volumes"):
+            found.add("volumes")
+        if spec.get("topologySpreadConstraints"):
+            found.add("spread constraints")
+        if affinity.get("podAffinity") or affinity.get("podAntiAffinity"):
+            found.add("pod affinity")
+    return found
+
+
+def _judge(case: Mapping[str, Any]) -> Iterable[Judged]:
+    options = case.get("options") or {}
+    settings = Settings(admission="all" if options.get("defaultTolerationSeconds") else "none")
+    objects = [with_kind(kind, data) for field, kind in _KINDS.items() for data in case.get(field) or ()]
+    answers = {answer.workload.split("/")[-1]: answer for answer in unpend.evaluate(objects, settings=settings)}
+    for result in case["results"]:
+        name = result["pod"].split("/")[-1]
+        if name in answers:
+            yield judged(case["id"], result["feasible"], answers[name])
+        else:
+            yield Judged(case["id"], "missed", "no answer for this pod")
+
+
+CORPUS = Corpus("scheduler/handwritten", "kube-scheduler v1.34: the nodes that accept a pod", judge, LEFT_OUT)
