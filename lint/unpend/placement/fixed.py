@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from unpend.model.admission import admit_template
@@ -193,6 +193,11 @@ def _daemon(
         if not _fits([demand], bare.shapes[number]):
             refused |= 1 << number
     return Daemon(workload, pod, demand, selected, present, refused, 0)
+
+
+def without(fixed: FixedNodes, gone: Callable[[Occupant], bool]) -> Space | None:
+    """The space after the bound pods that `gone` names have left; None when it names none."""
+    return fixed.without((n, o) for n, held in enumerate(fixed.bound) for o in held if gone(o))
 
 
 def _freed(shape: Shape, leaving: Sequence[Occupant]) -> Shape:
