@@ -19,7 +19,7 @@ from unpend.placement.replicas.world import AWAY, Budget, Kind, World
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One spread constraint over cells: domains, counts before, what other kinds may add, and the range of its minimum."""
+    """A spread constraint over cells: domains, counts before, what other kinds may add, the range of its minimum."""
 
     of: tuple[int, ...]
     base: tuple[int, ...]
@@ -52,7 +52,7 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """At most `most` replicas. `target` is a filling that would reach it, `exact` False when steps ran out on the way."""
+    """At most `most` replicas. `target` is a filling that would reach it; `exact` is False when steps ran out."""
 
     most: int
     target: tuple[tuple[tuple[int, ...], int], ...] = ()
@@ -67,8 +67,8 @@ def _canonical(of: Sequence[int]) -> tuple[int, ...]:
 def cases(world: World, kind: int, help_from: Sequence[int] = ()) -> tuple[Cells, ...]:
     """Split into the cases of required self-affinity: one per set of domains that the first replica can open (S-913).
 
-    `help_from` gives per node how many pods of *other* kinds may come to sit there: they can raise a minimum but are not
-    counted in the bound. Nodes that other kinds have to open first must already be accepted by the caller.
+    `help_from` gives per node how many pods of *other* kinds may come to sit there: they can raise a minimum but are
+    not counted in the bound. Nodes that other kinds have to open first must already be accepted by the caller.
     """
     what = world.kinds[kind]
     nodes = [n for n in range(len(world.nodes)) if world.room(kind, n)]

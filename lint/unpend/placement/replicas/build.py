@@ -1,7 +1,7 @@
 """From pods, nodes and placed pods to a `World` in numbers.
 
-Whoever supplies the nodes (Node objects, or the cells of a pool) says for each kind of pod which nodes accept it; topology
-spread, inter-pod affinity, host ports and exclusive claims are worked out here.
+Whoever supplies the nodes (Node objects, or the cells of a pool) says for each kind of pod which nodes accept it;
+topology spread, inter-pod affinity, host ports and exclusive claims are worked out here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Sitting:
-    """A pod that is already on a node; `claims` are those it uses that only one pod may use (namespace, name)."""
+    """A pod that is already on a node; `claims` are those it uses that only one pod may use (namespace, name).
+
+    `leaving` is set when it may be evicted: it keeps nobody away, but it may still be somebody's peer.
+    """
 
     node: str
     namespace: str
@@ -43,6 +46,7 @@ class Sitting:
     terminating: bool
     terms: PodTerms
     claims: frozenset[tuple[str, str]] = frozenset()
+    leaving: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +147,8 @@ class _Maker:
         self.spots = spots
         self.candidates = candidates
         self.sitting = sitting
+        self.staying = tuple(pod for pod in sitting if not pod.leaving)
+        self.leaving = tuple(pod for pod in sitting if pod.leaving)
         self.namespaces = namespaces
         self.resources = resources
         self.domains = _Domains(spots)
@@ -170,12 +176,12 @@ class _Maker:
         )
 
     def _accepts(self, me: Candidate) -> tuple[bool, ...]:
-        state = affinity_state(me.terms, self.spots, self.sitting, self.namespaces)
+        state = affinity_state(me.terms, self.spots, self.staying, self.namespaces)
         closed = set(state.foreign)
         for term, values in zip(me.terms.anti, state.own, strict=True):
             closed |= {(term.key, value) for value in values}
         keys = {c.key for c in me.spread} | {t.key for t in me.terms.affinity}
-        if any(me.claims & other.claims for other in self.sitting):
+        if any(me.claims & other.claims for other in self.staying):
             return (False,) * len(self.spots)
         return tuple(
             accepted and keys <= spot.labels.keys() and not any(spot.labels.get(key) == value for key, value in closed)
@@ -211,6 +217,9 @@ class _Maker:
         )
         rows: list[SpreadRow] = []
         for constraint, counts in zip(me.spread, state.counts, strict=True):
+            if any(p.namespace == me.pod.namespace and constraint.counts(p.labels) for p in self.leaving):
+                # Who may be evicted can hold a minimum up and a count down: nothing is certain any more.
+                continue
             counted = tuple(
                 i
                 for i in self.labels.possible(constraint.selector)

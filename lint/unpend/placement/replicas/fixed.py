@@ -4,41 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from unpend.model.inventory import Inventory, Workload
+from unpend.model.inventory import BoundPod, Inventory, Workload
 from unpend.model.pod import EffectivePod, PodTemplate
 from unpend.placement.demand import Demand
-from unpend.placement.fixed import FINISHED, FixedNodes
+from unpend.placement.fixed import FixedNodes
+from unpend.placement.owned import OwnedPods
+from unpend.placement.replicas.blame import blame
 from unpend.placement.replicas.build import Candidate, Sitting, Spot, accepts_from_mask, build
-from unpend.placement.replicas.single import Count, count_one
-from unpend.placement.replicas.together import Joint, count_all, only
+from unpend.placement.replicas.surge import together_with_old
+from unpend.placement.replicas.together import Joint, at_most, count_all, only
 from unpend.placement.replicas.world import Budget, World
-from unpend.placement.scheduler import node_affinity
+from unpend.placement.scheduler import filters, node_affinity
 from unpend.placement.scheduler.inter_pod_affinity import PodTerms
-from unpend.placement.space import Masks, Space
-from unpend.placement.verdict import Cause
+from unpend.placement.space import Space
+from unpend.placement.verdict import Cause, Fact, Obstacle
 from unpend.settings import Settings
 
 ONE_POD = "ReadWriteOncePod"
 PODS = "pods"
+AFFINITY_TARGET = "affinity-target"
 
+_JOB = ("controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name")
 _CONTROLLER_LABELS = {
     "Deployment": ("pod-template-hash",),
     "StatefulSet": ("controller-revision-hash",),
-    "Job": ("controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name"),
-    "CronJob": ("controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name"),
+    "Job": _JOB,
+    "CronJob": _JOB,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A workload, its pod, and how many are needed; `accepted` says which nodes of the space take one of them."""
+    """A workload, its pod, and how many are needed in the steady state.
+
+    `surge` is how many pods a rolling update adds, `maximum` how many an autoscaler may ask for (0: nobody asks).
+    """
 
     workload: Workload
     pod: EffectivePod
     demand: Demand
-    accepted: Masks
     needed: int
+    surge: int = 0
+    maximum: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +55,18 @@ class Replicas:
     """What is known of one workload: `at_most` is a sound bound, `at_least` has a placement that proves it.
 
     `stuck`: an unlucky order of the scheduler can leave fewer, although all fit; None: not known within the budget.
-    `cause` is what keeps `at_most` below the number needed. `peers_missing` is set when no pod that its required affinity
-    means was found while workloads are open: then the affinity was left out of the bound.
+    `cause` and `obstacles` say what keeps `at_most` below the number needed, `facts` on what a gap depends.
+    `rollout` and `maximum` are bounds on the pods of an update and of an autoscaler's maximum, None when not asked.
     """
 
     at_least: int
     at_most: int
-    stuck: bool | None
+    stuck: bool | None = False
     cause: Cause | None = None
-    peers_missing: bool = False
+    obstacles: tuple[Obstacle, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    rollout: int | None = None
+    maximum: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +75,15 @@ class FixedReplicas:
 
     counts: Mapping[str, Replicas]
     contention: tuple[tuple[str, ...], ...]
+
+    def groups_of(self, workload: str) -> tuple[tuple[str, ...], ...]:
+        """The groups with a workload in them."""
+        return tuple(group for group in self.contention if workload in group)
+
+
+def counts(wanted: Sequence[Wanted], fixed: FixedNodes, inventory: Inventory, settings: Settings) -> FixedReplicas:
+    """Count the replicas of all workloads on the nodes, every workload knowing of every other."""
+    return Census(tuple(wanted), fixed, inventory, settings).result()
 
 
 def controller_labels(workload: Workload, revision: str = "") -> dict[str, str]:
@@ -77,80 +98,231 @@ def controller_labels(workload: Workload, revision: str = "") -> dict[str, str]:
     return labels
 
 
-def counts(
-    wanted: Sequence[Wanted],
-    space: Space,
-    fixed: FixedNodes,
-    inventory: Inventory,
-    settings: Settings,
-    gone: frozenset[str] = frozenset(),
-) -> FixedReplicas:
-    """Count the replicas of all workloads on the nodes of `space`.
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Who is there before anything is placed: `gone` says which bound pods are not, pods below `priority` may leave."""
 
-    `gone` names bound pods (`Pod/namespace/name`) that are not there because the workloads that own them are counted
-    anew; their resources have to be free in `space` already.
-    """
-    sitting = sitting_pods(fixed, inventory, gone)
-    namespaces = {name: dict(found.labels) for name, found in inventory.namespaces.items()}
-    views: list[tuple[World, Joint]] = []
-    missing: frozenset[int] = frozenset()
-    for optimistic in (True, False):
-        candidates = [_candidate(w, space, inventory, optimistic) for w in wanted]
-        world = build(_spots(space, optimistic), candidates, sitting, namespaces)
-        if optimistic and settings.world.workloads == "open":
-            missing = _without_peers(world)
-        if missing and optimistic:
-            world = _ease(world, missing)
-        if views and world == views[0][0]:
-            break
-        views.append((world, count_all(world, settings.step_budget)))
-    upper, lower = views[0][1], views[-1][1]
-    world = views[0][0]
-    found: dict[str, Replicas] = {}
-    for index, (want, high, low) in enumerate(zip(wanted, upper.counts, lower.counts, strict=True)):
-        found[want.workload.id] = Replicas(
-            at_least=min(low.at_least, high.at_most),
-            at_most=high.at_most,
-            stuck=low.stuck,
-            cause=_cause(world, index, high, settings) if high.at_most < want.needed else None,
-            peers_missing=index in missing,
+    optimistic: bool
+    own_gone: bool
+    priority: int | None = None
+
+
+class Census:
+    """One count of all workloads. Worlds are built per scene and kept."""
+
+    def __init__(self, wanted: tuple[Wanted, ...], fixed: FixedNodes, inventory: Inventory, settings: Settings) -> None:
+        self.wanted = wanted
+        self.fixed = fixed
+        self.inventory = inventory
+        self.settings = settings
+        self.namespaces = {name: dict(found.labels) for name, found in inventory.namespaces.items()}
+        self.exclusive = frozenset((c.namespace, c.name) for c in inventory.claims if ONE_POD in c.access_modes)
+
+    def result(self) -> FixedReplicas:
+        """Everything that is asked."""
+        scratch = bool(self.own)
+        world = self.world(Scene(True, scratch))
+        missing = _without_peers(world) if self.settings.world.workloads == "open" else frozenset()
+        world = _ease(world, missing)
+        upper = count_all(world, self.settings.step_budget)
+        pessimistic = self.world(Scene(False, scratch))
+        lower = upper if pessimistic == world else count_all(pessimistic, self.settings.step_budget)
+        found = {
+            want.workload.id: self._one(index, world, upper, lower, index in missing)
+            for index, want in enumerate(self.wanted)
+        }
+        ids = [want.workload.id for want in self.wanted]
+        fights = (
+            tuple(sorted(ids[i] for i in group))
+            for group in upper.contention
+            if not any(self._evicts(self.wanted[i]) for i in group)
         )
-    names = [want.workload.id for want in wanted]
-    fights = tuple(tuple(sorted(names[i] for i in group)) for group in upper.contention)
-    return FixedReplicas(found, tuple(sorted(fights)))
+        return FixedReplicas(found, tuple(sorted(fights)))
 
+    def _one(self, index: int, world: World, upper: Joint, lower: Joint, missing: bool) -> Replicas:
+        want = self.wanted[index]
+        low, high = lower.counts[index].at_least, upper.counts[index].at_most
+        if high < want.needed and self._evicts(want):
+            high = max(high, self._after_evictions(index, want.needed))
+        running = self.running.get(index, 0)
+        if running and (low < want.needed or high < want.needed):
+            low, high = (max(a, b) for a, b in zip((low, high), self._more(index, running), strict=True))
+        low = min(low, high)
+        stuck = lower.counts[index].stuck if low >= want.needed else False
+        facts = (self._target(want),) if missing else ()
+        found = Replicas(0 if missing else low, high, stuck, facts=facts)
+        if high < want.needed:
+            cause, obstacles = blame(world, index, high, want.pod, want.needed)
+            found = replace(found, cause=cause, obstacles=obstacles)
+        if want.surge and high >= want.needed:
+            found = replace(found, rollout=self._rollout(index, world))
+        if want.maximum > want.needed:
+            found = replace(found, maximum=self._maximum(index, world, high))
+        return found
 
-def sitting_pods(fixed: FixedNodes, inventory: Inventory, gone: frozenset[str] = frozenset()) -> tuple[Sitting, ...]:
-    """The pods that are on nodes before any replica comes: bound ones, and those of DaemonSets."""
-    exclusive = _exclusive_claims(inventory)
-    found = [
-        _sitting(pod.node_name, pod.template, pod.terminating, exclusive)
-        for pod in inventory.bound_pods
-        if pod.phase not in FINISHED and _name(pod.template.namespace, pod.name) not in gone
-    ]
-    for daemon in fixed.daemons.values():
-        for number in fixed.space.bits(daemon.selected & ~daemon.present & ~daemon.refused & ~daemon.unsure):
-            found.append(_sitting(fixed.nodes[number].name, daemon.workload.template, False, exclusive))
-    return tuple(found)
+    def _target(self, want: Wanted) -> Fact:
+        term = want.pod.spec.affinity.pod_required[0]
+        return Fact(AFFINITY_TARGET, "whether pods run that its required pod affinity means", term.place)
 
+    def _evicts(self, want: Wanted) -> bool:
+        """Whether there are pods of lower priority that may have to leave for this one (S-1301)."""
+        return want.demand.preempts and want.demand.priority > self.least_priority
 
-def _name(namespace: str, name: str) -> str:
-    return "/".join(part for part in ("Pod", namespace, name) if part)
+    @cached_property
+    def least_priority(self) -> int:
+        """The lowest priority among the pods that are already there; very large when there are none."""
+        bound = [occupant.priority for held in self.fixed.bound for occupant in held]
+        daemons = [daemon.demand.priority for daemon in self.fixed.daemons.values()]
+        return min((*bound, *daemons), default=2**31)
 
+    def _after_evictions(self, index: int, limit: int) -> int:
+        want = self.wanted[index]
+        world = self.world(Scene(True, bool(self.own), want.demand.priority))
+        return at_most(world, index, limit, Budget(self.settings.step_budget))
 
-def _sitting(node: str, template: PodTemplate, terminating: bool, exclusive: frozenset[tuple[str, str]]) -> Sitting:
-    labels = {key: label.value for key, label in template.labels.items()}
-    terms = PodTerms.of(template.spec.affinity, template.namespace, labels)
-    return Sitting(node, template.namespace, labels, terminating, terms, _claims(template, exclusive))
+    def _more(self, index: int, running: int) -> tuple[int, int]:
+        """The pods of a workload that run already, and what can be added to them."""
+        want = self.wanted[index]
+        rest = want.needed - running
+        if rest <= 0:
+            return want.needed, want.needed
+        low, high = (
+            count_all(only(_limited(self.world(Scene(optimistic, False)), index, rest), (index,)), 500).counts[0]
+            for optimistic in (False, True)
+        )
+        upper = at_most(self.world(Scene(True, False)), index, rest, Budget(self.settings.step_budget))
+        return running + low.at_least, running + max(high.at_most, upper)
 
+    def _rollout(self, index: int, world: World) -> int:
+        """The most pods of old and new revision at once (S-1603)."""
+        want = self.wanted[index]
+        budget = Budget(self.settings.step_budget // 4)
+        total = want.needed + want.surge
+        if self._evicts(want):
+            return max(total, at_most(world, index, total, budget))
+        if not self._revision_matters(want):
+            return at_most(world, index, total, budget)
+        old = self._candidate(want, self.space(Scene(True, bool(self.own))), True)
+        new = replace(old, labels=controller_labels(want.workload, "-new"), limit=want.surge)
+        pair = self._build(Scene(True, bool(self.own)), [old, new])
+        if world.kinds[index].affinity is not None and set(world.kinds[index].affinity.peers) - {index}:  # type: ignore[union-attr]
+            pair = _ease(pair, frozenset((0, 1)))
+        return together_with_old(pair, budget)
 
-def _exclusive_claims(inventory: Inventory) -> frozenset[tuple[str, str]]:
-    return frozenset((c.namespace, c.name) for c in inventory.claims if ONE_POD in c.access_modes)
+    @staticmethod
+    def _revision_matters(want: Wanted) -> bool:
+        """Whether some selector of the pod looks at a label that differs between revisions."""
+        changing = {"pod-template-hash", "controller-revision-hash"}
+        spec = want.pod.spec
+        selected = [
+            (*constraint.match_label_keys, *(e.key for e in constraint.selector.expressions))
+            for constraint in spec.spread
+            if constraint.selector is not None
+        ]
+        for term in (*spec.affinity.pod_required, *spec.affinity.anti_required):
+            selected.append((*term.match_label_keys, *term.mismatch_label_keys))
+            if term.selector is not None:
+                selected.append(tuple(e.key for e in term.selector.expressions))
+        return any(changing & set(keys) for keys in selected)
 
+    def _maximum(self, index: int, world: World, high: int) -> int:
+        want = self.wanted[index]
+        budget = Budget(self.settings.step_budget // 4)
+        if high < want.needed:
+            return high
+        if self._evicts(want):
+            return self._after_evictions(index, want.maximum)
+        return at_most(world, index, want.maximum, budget)
 
-def _claims(template: PodTemplate, exclusive: frozenset[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-    named = ((template.namespace, volume.claim) for volume in template.spec.volumes if volume.claim)
-    return frozenset(claim for claim in named if claim in exclusive)
+    @cached_property
+    def own(self) -> Mapping[int, int]:
+        """Bound pods (by identity) that belong to one of the workloads, with the number of the workload."""
+        if not self.inventory.bound_pods:
+            return {}
+        owned = OwnedPods(self.fixed)
+        return {
+            id(occupant.pod): index
+            for index, want in enumerate(self.wanted)
+            for _, occupant in owned.pods_of(want.workload)
+        }
+
+    @cached_property
+    def running(self) -> Mapping[int, int]:
+        """How many pods of each workload are bound to one of the nodes."""
+        found: dict[int, int] = {}
+        for held in self.fixed.bound:
+            for occupant in held:
+                index = self.own.get(id(occupant.pod))
+                if index is not None and occupant.pod is not None and not occupant.pod.terminating:
+                    found[index] = found.get(index, 0) + 1
+        return found
+
+    def world(self, scene: Scene) -> World:
+        """The world in numbers; where something is not known, as good (`optimistic`) or as bad as it can be."""
+        space = self.space(scene)
+        return self._build(scene, [self._candidate(want, space, scene.optimistic) for want in self.wanted])
+
+    def _build(self, scene: Scene, candidates: Sequence[Candidate]) -> World:
+        spots = _spots(self.space(scene), scene.optimistic)
+        return build(spots, candidates, self._sitting(scene), self.namespaces)
+
+    def space(self, scene: Scene) -> Space:
+        """The nodes without the pods that are gone or may leave."""
+        below = -(2**31) if scene.priority is None else scene.priority
+        # DaemonSets that may leave are left out altogether: that can only make more room.
+        bare = any(daemon.demand.priority < below for daemon in self.fixed.daemons.values())
+        gone = [
+            (number, occupant)
+            for number, held in enumerate(self.fixed.bound)
+            for occupant in held
+            if occupant.priority < below or (scene.own_gone and id(occupant.pod) in self.own)
+        ]
+        return self.fixed.without(gone, bare) or (self.fixed.bare if bare else self.fixed.space)
+
+    def _sitting(self, scene: Scene) -> tuple[Sitting, ...]:
+        """The pods that are on nodes before any replica comes: bound ones, and those of DaemonSets."""
+        below = -(2**31) if scene.priority is None else scene.priority
+        found = []
+        for number, held in enumerate(self.fixed.bound):
+            for occupant in held:
+                pod = occupant.pod
+                if pod is not None and not (scene.own_gone and id(pod) in self.own):
+                    node = self.fixed.nodes[number].name
+                    found.append(self._sit(node, pod.template, pod, occupant.priority < below))
+        for daemon in self.fixed.daemons.values():
+            leaving = daemon.demand.priority < below
+            for number in self.fixed.space.bits(daemon.selected & ~daemon.present & ~daemon.refused & ~daemon.unsure):
+                found.append(self._sit(self.fixed.nodes[number].name, daemon.workload.template, None, leaving))
+        return tuple(found)
+
+    def _sit(self, node: str, template: PodTemplate, pod: BoundPod | None, leaving: bool) -> Sitting:
+        labels = {key: label.value for key, label in template.labels.items()}
+        terms = PodTerms.of(template.spec.affinity, template.namespace, labels)
+        terminating = pod is not None and pod.terminating
+        claims = self._claims(template)
+        return Sitting(node, template.namespace, labels, terminating, terms, claims, leaving)
+
+    def _claims(self, template: PodTemplate) -> frozenset[tuple[str, str]]:
+        named = ((template.namespace, volume.claim) for volume in template.spec.volumes if volume.claim)
+        return frozenset(claim for claim in named if claim in self.exclusive)
+
+    def _candidate(self, want: Wanted, space: Space, optimistic: bool) -> Candidate:
+        size = len(space.shapes)
+        accepted = filters.ask(want.demand, space).accepted
+        tolerations = want.demand.tolerations
+        if optimistic:
+            tolerations += want.demand.possible_tolerations
+        return Candidate(
+            name=want.workload.id,
+            pod=want.pod,
+            labels=controller_labels(want.workload),
+            limit=want.needed,
+            requests={**want.demand.requests, PODS: 1},
+            accepts=accepts_from_mask(accepted.possible if optimistic else accepted.sure, size),
+            affinity_accepts=accepts_from_mask(node_affinity.accepts(want.demand, space).possible, size),
+            taints_accept=accepts_from_mask(space.tolerated(tolerations), size),
+            claims=self._claims(want.pod.template),
+        )
 
 
 def _spots(space: Space, optimistic: bool) -> list[Spot]:
@@ -161,23 +333,6 @@ def _spots(space: Space, optimistic: bool) -> list[Spot]:
         labels = {key: value for key, value in shape.labels.items() if isinstance(value, str)}
         spots.append(Spot(shape.name or str(number), labels, free))
     return spots
-
-
-def _candidate(want: Wanted, space: Space, inventory: Inventory, optimistic: bool) -> Candidate:
-    size = len(space.shapes)
-    affinity = node_affinity.accepts(want.demand, space)
-    tolerations = want.demand.tolerations + want.pod.possible_tolerations if optimistic else want.demand.tolerations
-    return Candidate(
-        name=want.workload.id,
-        pod=want.pod,
-        labels=controller_labels(want.workload),
-        limit=want.needed,
-        requests={**want.demand.requests, PODS: 1},
-        accepts=accepts_from_mask(want.accepted.possible if optimistic else want.accepted.sure, size),
-        affinity_accepts=accepts_from_mask(affinity.possible, size),
-        taints_accept=accepts_from_mask(space.tolerated(tolerations), size),
-        claims=_claims(want.pod.template, _exclusive_claims(inventory)),
-    )
 
 
 def _without_peers(world: World) -> frozenset[int]:
@@ -192,31 +347,13 @@ def _without_peers(world: World) -> frozenset[int]:
     )
 
 
-def _ease(world: World, missing: frozenset[int]) -> World:
-    kinds = tuple(replace(kind, affinity=None) if i in missing else kind for i, kind in enumerate(world.kinds))
+def _ease(world: World, kinds: frozenset[int]) -> World:
+    if not kinds:
+        return world
+    eased = tuple(replace(kind, affinity=None) if i in kinds else kind for i, kind in enumerate(world.kinds))
+    return replace(world, kinds=eased)
+
+
+def _limited(world: World, index: int, limit: int) -> World:
+    kinds = tuple(replace(kind, limit=limit) if i == index else kind for i, kind in enumerate(world.kinds))
     return replace(world, kinds=kinds)
-
-
-def _cause(world: World, index: int, found: Count, settings: Settings) -> Cause:
-    """What to blame: the first group of constraints without which more replicas would fit, the plainest first."""
-    kind = world.kinds[index]
-    attempts: tuple[tuple[Cause, World], ...] = (
-        ("topology", _changed(world, index, spreads=())),
-        ("affinity", _changed(world, index, affinity=None, anti=())),
-        ("ports", _changed(world, index, apart=())),
-        ("volume", _changed(world, index, exclusive=())),
-        ("affinity", _changed(world, index, spreads=(), affinity=None, anti=())),
-    )
-    for cause, changed in attempts:
-        if changed.kinds[0] != only(world, (index,)).kinds[0]:
-            eased = count_one(changed, Budget(min(200, settings.step_budget)), order=False)
-            if eased.at_most > found.at_most and eased.at_least > found.at_most:
-                return cause
-    if kind.affinity is not None and set(kind.affinity.peers) - {index}:
-        return "affinity"
-    return "resources"
-
-
-def _changed(world: World, index: int, **changes: object) -> World:
-    part = only(world, (index,))
-    return replace(part, kinds=(replace(part.kinds[0], **changes),))  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
 """How many pods fit into cells when every domain of several partitions has a least and a greatest count.
 
-Partitions that refine each other form a chain and are solved in closed form; two chains that cross are a flow with lower
-bounds; with three or more, every pair of chains gives an upper bound.
+Partitions that refine each other form a chain and are solved in closed form; two chains that cross are a flow with
+lower bounds; with three or more, every pair of chains gives an upper bound.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Looking at every reachable state, within a budget of steps: closes the gap between bound and witness, finds dead ends."""
+"""Looking at every reachable state within a budget of steps: closes the gap of bound and witness, finds dead ends."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from unpend.placement.replicas.world import Board, Budget, State, World
 class Explored:
     """What was seen. `complete`: every reachable state was looked at, up to states that nothing can tell apart.
 
-    `most` is per kind the largest number ever placed, `total` the largest sum, `together` whether all limits were reached
-    at once, `short` the kinds that fell short of their limit in a state where nothing more could be placed.
+    `most` is per kind the largest number ever placed, `total` the largest sum, `together` whether all limits were
+    reached at once, `short` the kinds that fell short of their limit in a state where nothing more could be placed.
     """
 
     complete: bool
@@ -81,8 +81,8 @@ def explore(
 def stuck(world: World, budget: Budget) -> bool | None:
     """Whether some order leaves fewer pods placed than the limit of the (only) kind; None when the budget ended first.
 
-    States are compared by what can still happen: spread counts relative to their minimum, and what is left on nodes that
-    could become full. With ample nodes there are few, however many replicas come.
+    States are compared by what can still happen: spread counts relative to their minimum, and what is left on nodes
+    that could become full. With ample nodes there are few, however many replicas come.
     """
     kind = world.kinds[0]
     width = len(world.nodes)

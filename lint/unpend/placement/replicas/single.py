@@ -74,8 +74,8 @@ def _close(world: World, split: tuple[Cells, ...], low: int, state: State, budge
 def _stuck(world: World, split: tuple[Cells, ...], budget: Budget) -> bool | None:
     """Whether some order falls short although all replicas fit.
 
-    With one partition in each case, all maximal placements of a case have the same size: a domain at the minimum that is
-    not full takes one more. Otherwise try the orders that tend to fail, then look at every future.
+    With one partition in each case, all maximal placements of a case have the same size: a domain at the minimum that
+    is not full takes one more. Otherwise try the orders that tend to fail, then look at every future.
     """
     wanted = world.kinds[0].limit
     alone = split if len(split) == 1 else tuple(cells for cells in split if sum(cells.room))

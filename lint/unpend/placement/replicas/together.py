@@ -1,13 +1,14 @@
-"""Several workloads at once: the most replicas of each in any reachable state, and whether all of them can run together."""
+"""Several workloads at once: the most replicas of each in any reachable state, and whether all can run together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import Any
 
 from unpend.placement.replicas.bound import most
-from unpend.placement.replicas.search import explore
+from unpend.placement.replicas.search import Explored, explore
 from unpend.placement.replicas.single import Count, count_one
 from unpend.placement.replicas.witness import place
 from unpend.placement.replicas.world import AffinityRow, Board, Budget, Kind, World
@@ -42,6 +43,24 @@ def count_all(world: World, steps: int) -> Joint:
         contention += [frozenset(members[i] for i in fighting) for fighting in joint.contention]
         undecided |= {members[i] for i in joint.undecided}
     return Joint(tuple(counts[i] for i in range(len(world.kinds))), tuple(contention), frozenset(undecided))
+
+
+def at_most(world: World, kind: int, limit: int, budget: Budget) -> int:
+    """A bound for one kind with another limit; the others come wherever they help. Exact where they do not matter."""
+    changed = tuple(replace(k, limit=limit) if i == kind else k for i, k in enumerate(world.kinds))
+    world = replace(world, kinds=changed)
+    related = {kind}
+    # Only the kinds that it looks at, directly or through them, can open a node to it or raise a minimum.
+    waiting = [kind]
+    while waiting:
+        for other in looked_at(world.kinds[waiting.pop()]) - related:
+            related.add(other)
+            waiting.append(other)
+    if len(related) == 1:
+        return count_one(only(world, (kind,)), budget, order=False).at_most
+    members = sorted(related)
+    part = only(world, members)
+    return _upper(part, members.index(kind), reachable(part), budget, 0)
 
 
 def only(world: World, members: Sequence[int]) -> World:
@@ -125,7 +144,7 @@ def _count_group(world: World, budget: Budget) -> Joint:
         n if a >= n else _upper(world, k, reach, budget, a) for k, (a, n) in enumerate(zip(low, limits, strict=True))
     ]
     fitting = frozenset(k for k in kinds if high[k] >= limits[k])
-    seen = explore(world, budget, must=fitting)
+    seen = _look(world, fitting, together and low == high, budget)
     low = [max(a, b) for a, b in zip(low, seen.most, strict=True)]
     if seen.complete:
         high = low
@@ -135,19 +154,45 @@ def _count_group(world: World, budget: Budget) -> Joint:
     if not together and not seen.together and len(fitting) > 1:
         fights, undecided = _fights(world, fitting, seen.complete, budget)
     counts = tuple(
-        Count(n, a, b, world.empty, _order(k, seen.short, seen.complete, fights) if a >= n else False)
+        Count(n, a, b, world.empty, _order(world, k, seen, fights, undecided, budget) if a >= n else False)
         for k, (n, a, b) in enumerate(zip(limits, low, high, strict=True))
     )
     return Joint(counts, fights, undecided)
 
 
-def _order(kind: int, short: frozenset[int], complete: bool, fights: Sequence[frozenset[int]]) -> bool | None:
-    """Whether an unlucky order leaves the kind short; in a group that cannot run at once anyway it is not asked."""
+def _look(world: World, fitting: frozenset[int], settled: bool, budget: Budget) -> Explored:
+    """Look at every state, unless nothing but the order is open and there are surely too many to see them all."""
+    states = 1
+    for index, kind in enumerate(world.kinds):
+        usable = sum(1 for node in range(len(world.nodes)) if world.room(index, node))
+        states *= comb(kind.limit + usable, usable)
+    if settled and states > 20 * budget.steps:
+        return Explored(False, (0,) * len(world.kinds), 0, True, frozenset())
+    return explore(world, budget, must=fitting)
+
+
+def _order(
+    world: World,
+    kind: int,
+    seen: Explored,
+    fights: Sequence[frozenset[int]],
+    undecided: frozenset[int],
+    budget: Budget,
+) -> bool | None:
+    """Whether an unlucky order leaves the kind short; in a group that cannot run at once anyway it is not asked.
+
+    Where there are too many states to look at all of them, only the order of its own pods is asked.
+    """
     if any(kind in fight for fight in fights):
         return False
-    if kind in short:
+    if kind in seen.short:
         return True
-    return False if complete else None
+    if seen.complete:
+        return False
+    if kind in undecided:
+        return None
+    found = count_one(only(world, (kind,)), Budget(budget.steps // 10))
+    return found.stuck if found.at_least >= found.wanted else False
 
 
 def _alone(world: World, kind: int, budget: Budget) -> Count:

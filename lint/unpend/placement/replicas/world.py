@@ -1,8 +1,8 @@
 """What decides about replicas, in numbers: nodes, kinds of pods that may still come, and what is already there.
 
 A *kind* is one pod template with the number of its pods that may be placed. Labels, selectors and quantities are gone:
-topology keys became domain numbers, selectors became "which kinds count", pods that are already bound became base counts
-or closed nodes. A *state* says how many pods of each kind sit on each node; it is a flat tuple, kind after kind.
+topology keys became domain numbers, selectors became "which kinds count", pods that are already bound became base
+counts or closed nodes. A *state* says how many pods of each kind sit on each node; it is a flat tuple, kind after kind.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ class AntiRow:
 class Kind:
     """One pod template: at most `limit` pods of it.
 
-    `accepts` says per node whether nothing fixed keeps the pod away: the node's own rules, missing topology keys, and the
-    bound pods by their ports, claims and anti-affinity. `requests` are in the order of the world's resources.
+    `accepts` says per node whether nothing fixed keeps the pod away: the node's own rules, missing topology keys, and
+    the bound pods by their ports, claims and anti-affinity. `requests` are in the order of the world's resources.
     `apart` are kinds that cannot share a node (host ports, S-602), `exclusive` kinds of which no pod may be anywhere
     (ReadWriteOncePod, S-1031).
     """
@@ -88,7 +88,7 @@ class World:
         return (0,) * (len(self.nodes) * len(self.kinds))
 
     def room(self, kind: int, node: int) -> int:
-        """How many pods of one kind fit on a node by resources and ports when nothing else comes; never above its limit."""
+        """How many pods of a kind fit on a node when nothing else comes, by resources and ports; at most its limit."""
         limit = self.kinds[kind].limit
         if not self.kinds[kind].accepts[node]:
             return 0

@@ -1,4 +1,4 @@
-"""InterPodAffinity, exactly: required affinity, own anti-affinity, and the anti-affinity of pods already placed (§9)."""
+"""InterPodAffinity, exactly: required affinity, own anti-affinity, and that of pods already placed (§9)."""
 
 from __future__ import annotations
 

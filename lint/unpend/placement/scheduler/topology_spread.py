@@ -49,8 +49,8 @@ class SeenNode(Protocol):
 class HardConstraint:
     """A DoNotSchedule constraint of one pod, with `matchLabelKeys` merged into the selector (S-817).
 
-    `selector` is None when the constraint counts no pod at all: no selector was given, or an empty one (S-810). `itself`
-    is 1 when the pod's own labels match, else 0.
+    `selector` is None when the constraint counts no pod at all: no selector was given, or an empty one (S-810).
+    `itself` is 1 when the pod's own labels match, else 0.
     """
 
     key: str
@@ -101,7 +101,7 @@ def has_all_keys(constraints: Iterable[HardConstraint], labels: Mapping[str, str
 
 
 def over_skew(constraint: HardConstraint, counts: Mapping[str, int], value: str) -> bool:
-    """Whether one more pod in domain `value` would break the skew; `counts` has every eligible domain (S-805 … S-807)."""
+    """Whether one more pod in domain `value` breaks the skew; `counts` has every eligible domain (S-805 to S-807)."""
     minimum = 0 if len(counts) < constraint.min_domains else min(counts.values(), default=0)
     return counts.get(value, 0) + constraint.itself - minimum > constraint.max_skew
 
