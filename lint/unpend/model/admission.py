@@ -14,6 +14,7 @@ from unpend.model.containers import is_extended
 from unpend.model.defaulting import defaulted
 from unpend.model.inventory import Inventory, Workload
 from unpend.model.limit_range import apply_limit_ranges, claim_refusals
+from unpend.model.namespace_rules import apply_namespace_rules
 from unpend.model.pod import ContainerPort, EffectivePod, PodSpec, PodTemplate, Toleration, changed
 from unpend.model.priority import apply_priority
 from unpend.model.requests import effective_requests
@@ -75,7 +76,7 @@ def admit_template(
     """
     found = AdmissionFindings()
     spec = template.spec
-    if (spec.pod_requests or spec.pod_limits) and settings.kubernetes < _POD_LEVEL:
+    if (spec.pod_requests or spec.pod_limits) and settings.kubernetes < _POD_LEVEL and not admitted:
         # Behind a gate that is off there: the API server drops the field.
         spec = changed(spec, pod_requests={}, pod_limits={})
     spec = defaulted(spec)
@@ -85,6 +86,8 @@ def admit_template(
         spec = apply_limit_ranges(spec, template.namespace, inventory, found)
         spec = apply_runtime_class(spec, inventory, settings, found)
         spec = apply_priority(spec, inventory, settings, found)
+        if inventory.namespaces:
+            apply_namespace_rules(spec, template.namespace, inventory, found)
         added.extend(_injected(settings, spec.place))
         added.extend(_default_tolerations((*spec.tolerations, *added), spec.place))
         possible = _possible_tolerations(spec)

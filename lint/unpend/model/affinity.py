@@ -7,7 +7,7 @@ from typing import Any
 from unpend.model.fields import entries, integer, mapping, text, texts, under
 from unpend.model.pod import Affinity, NodeSelectorTerm, PodAffinityTerm, PreferredNodeTerm
 from unpend.model.problems import Problems
-from unpend.model.selectors import label_selector, node_selector_term
+from unpend.model.selectors import item_place, label_selector, node_selector_term
 from unpend.model.syntax import dns_label_fault, qualified_name_fault
 from unpend.source.place import Place
 
@@ -89,10 +89,10 @@ def _pod_term(entry: dict[str, Any], place: Place, problems: Problems, weight: i
     if fault:
         problems.refuse(under(place, "topologyKey"), f'the topologyKey "{topology_key}" {fault}', "A-1516")
     namespaces = texts(entry, "namespaces", place, problems)
-    for index, name in enumerate(namespaces):
+    for name in namespaces:
         fault = dns_label_fault(name)
         if fault:
-            problems.refuse(under(place, "namespaces").at(index), f'the namespace "{name}" {fault}', "A-1516")
+            problems.refuse(item_place(entry, "namespaces", name, place), f'the namespace "{name}" {fault}', "A-1516")
     term = PodAffinityTerm(
         topology_key,
         label_selector(entry, "labelSelector", place, problems),

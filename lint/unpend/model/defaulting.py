@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from unpend.algebra.quantity import render
 from unpend.model.pod import Amount, Container, ContainerPort, PodSpec, Resources, changed
 from unpend.model.requests import aggregate, pod_level
 
@@ -54,8 +55,7 @@ def _pod_requests(spec: PodSpec) -> Resources:
     for name in missing:
         limit = spec.pod_limits[name]
         if name in totals and name in {"cpu", "memory"}:
-            text = f"{totals[name]}m"
-            requests[name] = Amount(totals[name], text, places[name][0])
+            requests[name] = Amount(totals[name], render(totals[name], name), places[name][0])
         else:
             requests[name] = limit
     return requests

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from unpend.algebra.quantity import render
 from unpend.model.admission_findings import AdmissionFindings
 from unpend.model.inventory import Inventory, LimitRangeItem, Workload
 from unpend.model.pod import Amount, Container, PodSpec, Refusal, Resources, changed
@@ -122,8 +123,8 @@ def _same_owner(one: Amount, other: Amount) -> bool:
 
 def _check_pod(spec: PodSpec, item: LimitRangeItem, found: AdmissionFindings) -> None:
     totals, places = aggregate(spec)
-    requests = {name: Amount(milli, _shown(name, milli), places[name][0]) for name, milli in totals.items()}
-    limits = {name: Amount(milli, _shown(name, milli), spec.place) for name, milli in aggregate_limits(spec).items()}
+    requests = {name: Amount(milli, render(milli, name), places[name][0]) for name, milli in totals.items()}
+    limits = {name: Amount(milli, render(milli, name), spec.place) for name, milli in aggregate_limits(spec).items()}
     _check("the pod", requests, limits, spec.place, item, found)
 
 
@@ -170,9 +171,3 @@ def _refuse(
     who: str, what: str, place: Place, bound: Amount, found: AdmissionFindings, semantics: str = "A-224"
 ) -> None:
     found.refuse(f"{who} {what}: the LimitRange refuses it", place, semantics, ("the LimitRange", bound.place))
-
-
-def _shown(name: str, milli: int) -> str:
-    from unpend.algebra.quantity import render
-
-    return render(milli, name)

@@ -28,14 +28,14 @@ def read_pod(obj: Object, builder: Builder) -> None:
     admitted = bound or (isinstance(raw_metadata, dict) and bool(raw_metadata.get("uid")))
     # What an API server already took is not judged again.
     problems = Problems(muted=admitted)
+    if phase in _FINISHED:
+        builder.other(obj)
+        return
     start = head(obj, builder, problems)
     who = start.who
     template = template_of(data, who.data, obj.root, problems, who.namespace)
     if bound:
         _bound(obj, builder, template, phase if isinstance(phase, str) else "", who)
-        return
-    if phase in _FINISHED:
-        builder.other(obj)
         return
     builder.add(
         "workloads",

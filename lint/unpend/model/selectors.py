@@ -88,15 +88,23 @@ def _expression(
     if operator not in operators:
         problems.refuse(under(place, "operator"), unknown_word(operator, "operator", operators), semantics)
         return Expression(key, operator, values, place)
-    fault = _value_count_fault(operator, len(values))
+    written = entry.get("values")
+    fault = _value_count_fault(operator, len(written) if isinstance(written, list) else 0)
     if fault:
         problems.refuse(under(place, "values"), fault, semantics)
     if check_values:
-        for index, value in enumerate(values):
+        for value in values:
             fault = label_value_fault(value)
             if fault:
-                problems.refuse(under(place, "values").at(index), f'the label value "{value}" {fault}', "A-1501")
+                problems.refuse(
+                    item_place(entry, "values", value, place), f'the label value "{value}" {fault}', "A-1501"
+                )
     return Expression(key, operator, values, place)
+
+
+def item_place(owner: dict[str, Any], key: str, value: str, place: Place) -> Place:
+    """The place of a text in the list at a key."""
+    return place.at(key, owner[key].index(value)) if value in owner[key] else under(place, key)
 
 
 def _value_count_fault(operator: str, count: int) -> str | None:
