@@ -85,9 +85,10 @@ IGNORE = Record(
     doc="Findings that do not count.",
 )
 
+# Options are checked against the rules later (engine); here only that they can be options at all.
 _RULE_SCHEMA = {
-    "type": "object",
-    "properties": {"severity": {"enum": [*SEVERITIES, "off", False]}},
+    "type": ["object", "null"],
+    "properties": {"severity": {"type": ["string", "boolean"], "enum": [*SEVERITIES, "off", False]}},
     "additionalProperties": {"type": ["string", "number", "boolean", "array"]},
 }
 

@@ -6,15 +6,18 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from unpend.config.document import ROOT
+from unpend.config.document import ROOT, SEVERITIES
 from unpend.config.duration import parse_duration
 from unpend.config.errors import ConfigError, ErrorList
 from unpend.config.model import ClusterConfig, ClusterFiles, Config, Ignore, RuleSetting
+from unpend.config.shape import Text, describe
 from unpend.settings import ClusterAutoscalerSettings, KarpenterSettings, Settings
 from unpend.source.document import Document
 from unpend.source.place import Place
 
 NAMES = (".unpend.yaml", ".unpend.yml")
+
+_SEVERITY = Text((*SEVERITIES, "off"))
 
 
 def find_config(start: str) -> str | None:
@@ -178,10 +181,17 @@ def _cluster_autoscaler(data: Mapping[str, Any]) -> ClusterAutoscalerSettings:
 def _rules(data: Mapping[str, Any], place: Place, errors: ErrorList) -> tuple[RuleSetting, ...]:
     found = []
     for name, values in data.items():
-        if isinstance(values, Mapping):
-            found.append(RuleSetting(name, values, place.at(name)))
-        else:
-            errors.add(place.at(name), "expected a mapping such as {severity: warning}")
+        here = place.at(name)
+        if not isinstance(values, Mapping):
+            errors.add(here, "expected a mapping such as {severity: warning}")
+            continue
+        for key, value in values.items():
+            if key == "severity":
+                # `off` without quotes is a boolean in YAML 1.1.
+                _SEVERITY.read("off" if value is False else value, here.at(key), errors)
+            elif value is None or isinstance(value, Mapping):
+                errors.add(here.at(key), f"expected a value or a list, found {describe(value)}")
+        found.append(RuleSetting(name, values, here))
     return tuple(found)
 
 

@@ -16,8 +16,6 @@ from unpend.rule import Option, RuleEntry, Severity
 # These speak about the run itself: without them a run that understood nothing would look like a clean one.
 ALWAYS = ("internal-error", "yaml-syntax")
 
-_SEVERITY = Text(("error", "warning", "info", "off"))
-
 
 @dataclass(frozen=True, slots=True)
 class ActiveRule:
@@ -130,12 +128,8 @@ def _read(setting: RuleSetting, known: Mapping[str, Option], errors: ErrorList) 
     for key, value in setting.values.items():
         place = setting.place.at(key)
         if key == "severity":
-            # `off` without quotes is a boolean in YAML 1.1.
-            severity = _SEVERITY.read("off" if value is False else value, place, errors)
-            if severity == "off":
-                out.off = True
-            elif severity is not None:
-                out.severity = severity  # type: ignore[assignment]
+            out.off = value in (False, "off")
+            out.severity = None if out.off else value
         elif key in known:
             read = shape_of(known[key]).read(value, place, errors)
             if read is not None and out.options is not None:
