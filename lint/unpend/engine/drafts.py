@@ -39,9 +39,9 @@ class Draft:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """The order of reports: path, line, column, rule; then whatever makes it total."""
+        """The order of reports: path, line, column, rule, then what else tells findings apart."""
         where = ("", 0, 0) if self.location is None else (self.location.uri, *self.location.span.start)
-        return (*where, self.rule, self.object.id if self.object else "", self.path, self.message, self.clusters)
+        return (*where, self.rule, self.object.id if self.object else "", self.path, self.message)
 
 
 class Resolver:

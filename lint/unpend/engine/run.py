@@ -162,7 +162,7 @@ def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry
 
     def ask(active: ActiveRule) -> None:
         try:
-            found = list(registry.load(active.entry.name).check(facts, active.options))
+            found = [_checked(f) for f in registry.load(active.entry.name).check(facts, active.options)]
         except Exception as error:
             crashes.add(active.entry.name, error)
             return
@@ -198,6 +198,12 @@ def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry
         draft.clusters = (cluster.name,) if cluster.name else ()
     trusted = frozenset(ran) - crashes.rules
     return _ClusterRun(drafts, tuple(verdicts.values()), skipped, trusted, bool(crashes.rules))
+
+
+def _checked(finding: object) -> Finding:
+    if not isinstance(finding, Finding):
+        raise TypeError(f"a rule yields findings, not {finding!r:.80}")
+    return finding
 
 
 def _verdicts(facts: Facts, crashes: Crashes) -> Mapping[str, WorkloadVerdict]:
