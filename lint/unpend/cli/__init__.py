@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give its exit code; nothing is raised but what is a defect of unpend."""
+    """Run one command and give its exit code; nothing is raised, a defect of unpend is printed with its traceback."""
     import click
 
     from unpend.cli.group import unpend
@@ -39,5 +39,22 @@ def run(arguments: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     except BrokenPipeError:
         code = OK
+    except Exception as error:
+        code = _failed(error)
     close_quietly()
     return code if isinstance(code, int) else OK
+
+
+def _failed(error: Exception) -> int:
+    from unpend.cli.stream import complain
+    from unpend.config.errors import UnpendError
+
+    if isinstance(error, UnpendError):
+        for message in error.messages:
+            complain(message)
+    else:
+        import traceback
+
+        traceback.print_exception(error)
+        complain("this is a defect of unpend, please report it")
+    return UNTRUSTWORTHY

@@ -58,7 +58,7 @@ def parse_outputs(values: Sequence[str], formats: Sequence[str]) -> tuple[Output
     return tuple(outputs)
 
 
-def chosen_outputs(values: Sequence[str], formats: Sequence[str], environment: Mapping[str, str]) -> tuple[Output, ...]:
+def chosen_outputs(values: Sequence[str], formats: Sequence[str]) -> tuple[Output, ...]:
     """The reports of a run: as asked for, else `text`."""
     return parse_outputs(values, formats) or (Output("text"),)
 
@@ -75,6 +75,7 @@ def report_options(
     docs_url: str | None = None,
     show_suppressed: bool = False,
     statistics: bool = False,
+    quiet: bool = False,
     category: str = "default",
     page: Callable[[str], str] = _no_page,
 ) -> ReportOptions:
@@ -92,6 +93,7 @@ def report_options(
         width=report_width(terminal, environment),
         show_suppressed=show_suppressed,
         statistics=statistics,
+        quiet=quiet,
         docs_url=docs_url,
         category=category,
         catalog_date=catalog_date(),
@@ -104,16 +106,21 @@ def write_outputs(outputs: Sequence[Output], result: Result, options: ReportOpti
     """Render and write every report; files get no colour. Raises `Failure` for a file that cannot be written."""
     from dataclasses import replace
 
+    plain = replace(options, color=False, hyperlinks=False)
     for output in outputs:
-        if output.file is None:
-            write_report(render(output.format, result, options))
-            continue
-        text = render(output.format, result, replace(options, color=False, hyperlinks=False))
-        try:
-            with open(output.file, "wb") as file:
-                file.write(text.encode("utf-8", "backslashreplace"))
-        except OSError as error:
-            raise Failure(f"cannot write {output.file}: {error.strerror or error}") from None
+        write_text(output, render(output.format, result, options if output.file is None else plain))
+
+
+def write_text(output: Output, text: str) -> None:
+    """Write a text to where the output goes. Raises `Failure` for a file that cannot be written."""
+    if output.file is None:
+        write_report(text)
+        return
+    try:
+        with open(output.file, "wb") as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise Failure(f"cannot write {output.file}: {error.strerror or error}") from None
 
 
 def without_commands(text: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from unpend.engine.result import Result
 from unpend.placement.verdict import (
@@ -41,7 +42,8 @@ _ANSWER: dict[Answer, str] = {"yes": "yes", "no": "no", "unknown": "?"}
 _AUTOSCALER = {"karpenter": "Karpenter", "cluster-autoscaler": "Cluster Autoscaler"}
 _GUTTER = 6
 _ALWAYS = (0, 1, 3)
-_Identity = tuple[str, str, str]
+_MOST_POOLS = 20
+_Identity = tuple[str, str]
 
 
 def render(result: Result, options: ReportOptions) -> str:
@@ -87,10 +89,10 @@ class _Writer:
         lines += self._replicas(verdict)
         if verdict.certainty != "proved":
             lines += self._paragraph(f"certainty: {verdict.certainty}")
-        lines += self._pools(verdict.pools)
-        lines += self._refusals(verdict)
-        explained = {_identity(obstacle) for pool in verdict.pools for obstacle in pool.obstacles}
-        lines += self._conflict(verdict.conflict, explained)
+        constraints = _constraints(verdict.pools)
+        lines += self._pools(verdict.pools, constraints)
+        lines += self._constraints(constraints)
+        lines += self._conflict(verdict.conflict, constraints)
         lines += self._facts(verdict)
         if verdict.witness is not None:
             lines += ["", *self._paragraph(f"would run on: {_witness(verdict.witness)}")]
@@ -125,30 +127,37 @@ class _Writer:
             text += f"; zones: {', '.join(verdict.zones)}"
         return self._paragraph(text)
 
-    def _pools(self, pools: Sequence[PoolVerdict]) -> list[str]:
+    def _pools(self, pools: Sequence[PoolVerdict], constraints: Mapping[_Identity, _Constraint]) -> list[str]:
         if not pools:
             return ["", "  no pool was found among the files"]
         names = sorted({p.autoscaler for p in pools if p.autoscaler is not None})
         autoscaler = "autoscaler" if len(names) != 1 else _AUTOSCALER.get(names[0], names[0])
-        header = ("pool", "verdict", autoscaler, "kube-scheduler", "types", "zones")
-        rows = [_row(pool) for pool in pools]
+        header = ("pool", "verdict", autoscaler, "kube-scheduler", "refused", "types", "zones")
+        numbers = [sorted({constraints[_identity(o)].number for o in pool.obstacles}) for pool in pools]
+        rows = [_row(pool, refused) for pool, refused in zip(pools, numbers, strict=True)]
         table = _Table(header, rows)
-        if table.columns > self._columns:  # a narrow terminal: zones are counted instead of named
+        if table.columns > self._columns:  # a narrow terminal: causes are left out, zones counted instead of named
             rows = [
-                (*row[:5], str(len(pool.zones)) if pool.zones else "") for row, pool in zip(rows, pools, strict=True)
+                (row[0], pool.verdict, *row[2:6], str(len(pool.zones)) if pool.zones else "")
+                for row, pool in zip(rows, pools, strict=True)
             ]
             table = _Table((*header[:3], "scheduler", *header[4:]), rows)
         styles = [_STYLE[pool.verdict] for pool in pools]
         return ["", self._paint("dim", table.line(header=True)), *table.lines(styles, self._paint)]
 
-    def _refusals(self, verdict: WorkloadVerdict) -> list[str]:
+    def _constraints(self, constraints: Mapping[_Identity, _Constraint]) -> list[str]:
+        """Every constraint that some pool refuses: once with excerpts, the pools after the first one by name."""
         lines: list[str] = []
-        for pool in verdict.pools:
-            if not pool.obstacles:
-                continue
-            lines += ["", f"  {self._paint('bold', printable(pool.pool))} says no:"]
-            for obstacle in pool.obstacles:
-                lines += self._obstacle(obstacle)
+        for identity, constraint in constraints.items():
+            (_, obstacle), *others = constraint.refusals
+            title = self._paint("bold", f"[{constraint.number}] {identity[0]}")
+            lines += ["", f"  {title} {printable(identity[1])}".rstrip()]
+            lines += self._obstacle(obstacle)
+            if others:
+                named = [pool + _at(o.against.place if o.against else None) for pool, o in others[:_MOST_POOLS]]
+                more = f" and {len(others) - _MOST_POOLS} more" if len(others) > _MOST_POOLS else ""
+                prefix = "    likewise: "
+                lines += wrap(printable(", ".join(named) + more), self._columns, prefix, "      ")
         return lines
 
     def _obstacle(self, obstacle: Obstacle) -> list[str]:
@@ -166,7 +175,7 @@ class _Writer:
             return []
         return place_lines(location, arrow, message, _GUTTER, style, self._texts, self._paint, self._columns)
 
-    def _conflict(self, listed: Sequence[Obstacle], explained: Collection[_Identity]) -> list[str]:
+    def _conflict(self, listed: Sequence[Obstacle], constraints: Mapping[_Identity, _Constraint]) -> list[str]:
         """A minimal set of constraints; what is shown with its excerpt above is only named here."""
         if not listed:
             return []
@@ -175,8 +184,10 @@ class _Writer:
         else:
             lines = ["", "  conflict: without any one of these the pool would do"]
         for obstacle in listed:
-            if _identity(obstacle) in explained:
-                lines += wrap(printable(f"{obstacle.message}{_at(obstacle.place)}"), self._columns, "  - ", "    ")
+            known = constraints.get(_identity(obstacle))
+            if known is not None:
+                text = printable(f"[{known.number}] {obstacle.message}{_at(obstacle.place)}")
+                lines += wrap(text, self._columns, "  - ", "    ")
             else:
                 lines += self._obstacle(obstacle)
         return lines
@@ -202,15 +213,34 @@ def _at(place: Place | None) -> str:
     return "" if location is None else f" ({location.uri}:{location.span.start.line + 1})"
 
 
+class _Constraint(NamedTuple):
+    """A constraint of the pod under its number, and the pools that refuse it."""
+
+    number: int
+    refusals: list[tuple[str, Obstacle]]
+
+
+def _constraints(pools: Sequence[PoolVerdict]) -> dict[_Identity, _Constraint]:
+    """The constraints that pools refuse, in the order in which they are met."""
+    found: dict[_Identity, _Constraint] = {}
+    for pool in pools:
+        for obstacle in pool.obstacles:
+            constraint = found.setdefault(_identity(obstacle), _Constraint(len(found) + 1, []))
+            constraint.refusals.append((pool.pool, obstacle))
+    return found
+
+
 def _identity(obstacle: Obstacle) -> _Identity:
-    return (obstacle.constraint, obstacle.message, str(obstacle.place))
+    return (obstacle.constraint, "" if obstacle.place is None else str(obstacle.place))
 
 
-def _row(pool: PoolVerdict) -> tuple[str, ...]:
+def _row(pool: PoolVerdict, refused: Sequence[int]) -> tuple[str, ...]:
     says = "" if pool.autoscaler_says is None else _ANSWER[pool.autoscaler_says]
     cause = f" ({pool.cause})" if pool.cause else ""
     types = "" if pool.types is None else str(pool.types)
-    row = (pool.pool, pool.verdict + cause, says, _ANSWER[pool.scheduler_says], types, ", ".join(pool.zones))
+    numbers = ", ".join(f"[{number}]" for number in refused)
+    zones = ", ".join(pool.zones)
+    row = (pool.pool, pool.verdict + cause, says, _ANSWER[pool.scheduler_says], numbers, types, zones)
     return tuple(printable(cell) for cell in row)
 
 

@@ -19,7 +19,8 @@ def render(result: Result, options: ReportOptions) -> str:
     """The annotations, then the summary."""
     findings = sorted(shown(result, options.show_suppressed), key=lambda f: SEVERITIES.index(f.severity))
     lines = [_annotation(finding, options) for finding in findings]
-    lines.append(f"unpend: {summary(result)}")
+    if not options.quiet:
+        lines.append(f"unpend: {summary(result)}")
     return "".join(line + "\n" for line in lines)
 
 

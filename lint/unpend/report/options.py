@@ -23,7 +23,8 @@ class ReportOptions:
     `base` is the absolute directory that relative uris of the result stand against, `repository` the absolute root of
     the repository (None: `base`). `page` gives the documentation of a rule (the docstring of its module) or an empty
     text. `is_file` says whether a uri names a file on disk: a rendered text is shown at its template where that exists.
-    `category` tells runs of several clusters apart (SARIF). `title` names what a text report calls the run.
+    `category` tells runs of several clusters apart (SARIF). `quiet` leaves the
+    summary out of the reports for people.
     """
 
     base: str = "/"
@@ -33,6 +34,7 @@ class ReportOptions:
     width: int = 100
     show_suppressed: bool = False
     statistics: bool = False
+    quiet: bool = False
     docs_url: str | None = None
     category: str = "default"
     version: str = __version__

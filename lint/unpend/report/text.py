@@ -52,8 +52,9 @@ def render(result: Result, options: ReportOptions) -> str:
         {(w.cluster, w.workload): w for w in result.workloads},
     )
     blocks = [_finding(finding, page) for finding in shown(result, options.show_suppressed)]
-    blocks.append(_ending(result, page))
-    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+    if not options.quiet:
+        blocks.append(_ending(result, page))
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n" if blocks else ""
 
 
 def _finding(finding: ReportedFinding, page: _Page) -> list[str]:

@@ -1,0 +1,64 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def config_options(command: Command) -> Command:
+    """`--config FILE | --isolated`."""
+    command = click.option("--isolated", is_flag=True, help="Look for no config file.")(command)
+    return click.option("--config", "config_file", metavar="FILE", help="Use this config file.")(command)
+
+
+def input_options(command: Command) -> Command:
+    """What to read: PATH…, `--pools`, `--cluster`, `--complete`, `--namespace`, `--stdin-filename`, the config."""
+    command = config_options(command)
+    command = click.option(
+        "--stdin-filename", metavar="NAME", help="What to call the text that is read for the path -."
+    )(command)
+    command = click.option("--namespace", metavar="NAME", help="Namespace of objects that name none.")(command)
+    command = click.option("--complete", is_flag=True, help="No capacity exists beside what is read.")(command)
+    command = click.option("--cluster", metavar="NAME", help="Use only this cluster of the config.")(command)
+    command = click.option(
+        "--pools",
+        metavar="PATH",
+        multiple=True,
+        help="Files with the capacity: Nodes, pools, groups. No other capacity exists. Repeatable.",
+    )(command)
+    return click.argument("paths", metavar="[PATH]...", nargs=-1)(command)
+
+
+def reading_options(command: Command) -> Command:
+    """`--force-exclude`."""
+    return click.option("--force-exclude", is_flag=True, help="Pass over excluded files also when they are named.")(
+        command
+    )
+
+
+def output_option(metavar: str, default: str) -> Callable[[Command], Command]:
+    """`--output FORMAT[:FILE]`, repeatable."""
+
+    def decorate(command: Command) -> Command:
+        return click.option(
+            "--output",
+            "-o",
+            "outputs",
+            metavar="FORMAT[:FILE]",
+            multiple=True,
+            help=f"{metavar}; to standard output or a file. Repeatable. Default: {default}.",
+        )(command)
+
+    return decorate
+
+
+def color_option(command: Command) -> Command:
+    """`--color auto|always|never`."""
+    return click.option(
+        "--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to use colours."
+    )(command)

@@ -1,0 +1,171 @@
+"""Every source of a run, read once, whichever flags and clusters ask for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from unpend.cli.progress import Progress
+from unpend.engine.result import Notice
+from unpend.source.discovery import (
+    PassedOver,
+    SourceFile,
+    chart_notice,
+    discover,
+    read_file,
+    read_source,
+    read_stdin_bytes,
+)
+from unpend.source.document import Document, Reading, Trouble
+
+STDIN = "<stdin>"
+
+
+class Sources:
+    """Finds and reads files and standard input; remembers what could not be read although it was named.
+
+    `exclude` holds patterns relative to `exclude_base`, `base` is the folder that relative paths start at.
+    """
+
+    def __init__(
+        self,
+        *,
+        base: str,
+        exclude: Sequence[str] = (),
+        exclude_base: str | None = None,
+        force_exclude: bool = False,
+        stdin_filename: str | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.untrustworthy = False
+        self._base = base
+        self._exclude = tuple(exclude)
+        self._exclude_base = exclude_base
+        self._force_exclude = force_exclude
+        self._stdin = stdin_filename or STDIN
+        self._progress = progress
+        self._readings: dict[str, Reading] = {}
+        self._files: dict[str, SourceFile] = {}
+        self._uris: dict[str, str] = {}
+        self._charts: dict[str, list[str]] = {}
+        self._notices: list[Notice] = []
+        self._typed: str | None = None
+
+    def find(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Read what the paths mean and give the uris, each once; `-` is standard input and comes first."""
+        uris: list[str] = [self._standard_input()] if "-" in paths else []
+        files = [path for path in paths if path != "-"]
+        if files:
+            found = discover(files, self._exclude, self._base, self._force_exclude, self._exclude_base)
+            for trouble in found.troubles:
+                self._note(trouble)
+            uris.extend(self._read(found.files))
+        return tuple(dict.fromkeys(uris))
+
+    def find_pattern(self, pattern: str) -> tuple[str, ...]:
+        """Read what one pattern of the config means; that nothing matches is for the caller to judge."""
+        return tuple(dict.fromkeys(self._read(discover((pattern,), (), self._base).files)))
+
+    def reading(self, uris: Iterable[str]) -> Reading:
+        """The readings of several sources as one."""
+        readings = [self._readings[uri] for uri in uris]
+        return Reading(
+            tuple(document for reading in readings for document in reading.documents),
+            tuple(item for reading in readings for item in reading.objects),
+            tuple(trouble for reading in readings for trouble in reading.troubles),
+        )
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What should be said of the sources themselves."""
+        charts = [chart_notice(chart, uris) for chart, uris in self._charts.items()]
+        return (*self._notices, *(Notice(trouble.message, trouble.uri) for trouble in charts))
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The texts that were read, by uri."""
+        return _Texts(self._readings, self._files, {} if self._typed is None else {self._stdin: self._typed})
+
+    def _standard_input(self) -> str:
+        if self._typed is None:
+            raw = sys.stdin.buffer.read()
+            self._typed = raw.decode("utf-8", "surrogateescape")
+            self._readings[self._stdin] = read_stdin_bytes(raw, self._stdin)
+            self._uris[self._key(self._stdin)] = self._stdin
+        return self._stdin
+
+    def _read(self, files: Sequence[SourceFile]) -> Iterator[str]:
+        progress = Progress(len(files), self._progress)
+        for number, file in enumerate(files):
+            progress.at(number)
+            uri = self._read_file(file)
+            if uri is not None:
+                yield uri
+        progress.end()
+
+    def _read_file(self, file: SourceFile) -> str | None:
+        """The uri that the file is known by; None for a template that is no manifest."""
+        key = self._key(file.uri)
+        known = self._uris.get(key)
+        if known is not None:
+            return known if known in self._readings else None
+        self._uris[key] = file.uri
+        result = read_source(file)
+        if isinstance(result, PassedOver):
+            self._charts.setdefault(result.chart, []).append(result.uri)
+            return None
+        if any(trouble.kind == "unreadable" for trouble in result.troubles):
+            for trouble in result.troubles:
+                self._note(trouble)
+            return None
+        self._files[file.uri] = file
+        self._readings[file.uri] = result
+        return file.uri
+
+    def _note(self, trouble: Trouble) -> None:
+        """A path that cannot be read: something that was asked for is not known, so the run cannot be trusted."""
+        self.untrustworthy = self.untrustworthy or trouble.kind == "unreadable"
+        self._notices.append(Notice(trouble.message, trouble.uri, "info" if trouble.severity == "info" else "warning"))
+
+    def _key(self, uri: str) -> str:
+        return os.path.normpath(os.path.join(self._base, uri))
+
+
+class _Texts(Mapping[str, str]):
+    """The texts of the sources, put together when a report shows them: most runs show few."""
+
+    def __init__(
+        self, readings: Mapping[str, Reading], files: Mapping[str, SourceFile], typed: Mapping[str, str]
+    ) -> None:
+        self._readings = readings
+        self._files = files
+        self._typed = typed
+
+    def __getitem__(self, uri: str) -> str:
+        if uri in self._typed:
+            return self._typed[uri]
+        reading = self._readings[uri]
+        file = self._files[uri]
+        if reading.troubles and os.path.isfile(file.path):
+            # What is broken is in no document; the file itself shows it.
+            try:
+                return read_file(file.path).decode("utf-8", "surrogateescape")
+            except OSError:
+                pass
+        return _joined(reading.documents)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._readings)
+
+    def __len__(self) -> int:
+        return len(self._readings)
+
+
+def _joined(documents: Iterable[Document]) -> str:
+    """The documents of a source on the lines where they stand in it."""
+    lines: list[str] = []
+    for document in documents:
+        lines.extend([""] * (document.first_line - len(lines)))
+        lines[document.first_line :] = document.text.split("\n")
+    return "\n".join(lines)

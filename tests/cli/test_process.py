@@ -1,0 +1,125 @@
+"""The program as a process: signals, pipes, terminals, start-up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unpend.cli.outputs import without_commands
+from unpend.cli.stream import report_width, wants_color
+
+HEAVY = ("networkx", "jsonschema", "ruamel", "importlib.metadata", "asyncio", "unpend.lsp", "http", "email", "ssl")
+
+
+@pytest.mark.parametrize(
+    ("when", "variables", "terminal", "colored"),
+    [
+        ("auto", {}, True, True),
+        ("auto", {}, False, False),
+        ("auto", {"NO_COLOR": "1"}, True, False),
+        ("auto", {"NO_COLOR": ""}, True, True),
+        ("auto", {"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+        ("auto", {"FORCE_COLOR": "1"}, False, True),
+        ("auto", {"FORCE_COLOR": "0"}, False, False),
+        ("auto", {"CLICOLOR_FORCE": "1"}, False, True),
+        ("auto", {"TERM": "dumb"}, True, False),
+        ("always", {"NO_COLOR": "1"}, False, True),
+        ("never", {"FORCE_COLOR": "1"}, True, False),
+    ],
+)
+def test_colour_rules(when: str, variables: dict[str, str], terminal: bool, colored: bool) -> None:
+    assert wants_color(when, variables, terminal) is colored
+
+
+def test_colour_of_the_real_program(unpend: Any) -> None:
+    arguments = ("check", "app.yaml", "--pools", "nodes.yaml")
+    assert "\x1b[" not in unpend(*arguments).out
+    assert "\x1b[" in unpend(*arguments, "--color", "always").out
+    assert "\x1b[" in unpend(*arguments, FORCE_COLOR="1").out
+    assert "\x1b[" not in unpend(*arguments, "-o", "json", "--color", "always").out
+
+
+def test_width_stays_readable() -> None:
+    assert report_width(False, {}) == 100
+    assert report_width(False, {"COLUMNS": "20"}) == 80
+    assert report_width(False, {"COLUMNS": "500"}) == 120
+
+
+def test_workflow_commands_are_taken_apart() -> None:
+    assert without_commands("a\n  ::error::x\n##[group]\n") == "a\n|   ::error::x\n| ##[group]\n"
+
+
+def test_a_reader_that_goes_away_is_no_error(project: Path, variables: Callable[..., dict[str, str]]) -> None:
+    app = (project / "app.yaml").read_text(encoding="utf-8")
+    many = "---\n".join(app.replace("name: web,", f"name: web-{i},") for i in range(500))
+    (project / "app.yaml").write_text(many, encoding="utf-8")
+    command = [sys.executable, "-m", "unpend", "check", "app.yaml", "--pools", "nodes.yaml"]
+    with subprocess.Popen(
+        command, cwd=project, env=variables(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(10)
+        process.stdout.close()
+        errors = process.stderr.read()
+        code = process.wait(60)
+    assert errors == b""
+    assert code == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_an_interrupt_is_130_without_a_traceback(project: Path, variables: Callable[..., dict[str, str]]) -> None:
+    command = [sys.executable, "-m", "unpend", "check", "-"]
+    with subprocess.Popen(
+        command,
+        cwd=project,
+        env=variables(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == b""
+    assert b"Traceback" not in errors
+
+
+def test_version_names_what_the_verdicts_rest_on(unpend: Any) -> None:
+    done = unpend("--version")
+    first, *rest = done.out.splitlines()
+    assert done.code == 0
+    assert first.startswith("unpend ")
+    assert "Karpenter semantics of version 1.14" in rest
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("check", "app.yaml", "--pools", "nodes.yaml")])
+def test_nothing_heavy_is_imported(
+    project: Path, variables: Callable[..., dict[str, str]], arguments: tuple[str, ...]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "unpend", *arguments],
+        cwd=project,
+        env=variables(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    modules = {
+        line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines() if line.startswith("import")
+    }
+    assert "click" in modules
+    heavy = {module for module in modules if module.startswith(HEAVY)}
+    assert heavy == set()
+    if arguments == ("--version",):
+        assert "yaml" not in modules
+        assert "unpend.engine.run" not in modules
