@@ -205,6 +205,8 @@ class Facts:
     settings: Settings
     troubles: tuple[Trouble, ...] = ()
     _memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _verdicts: Mapping[str, WorkloadVerdict] | None = field(default=None, repr=False)
+    _pods: dict[int, EffectivePod] = field(default_factory=dict, repr=False)
 
     def memo(self, name: Any, compute: Callable[[], Any]) -> Any:
         """The value kept under `name`, computed on first use."""
@@ -221,18 +223,21 @@ class Facts:
     @property
     def verdicts(self) -> Mapping[str, WorkloadVerdict]:
         """The verdict of every workload by its id."""
+        found: Mapping[str, WorkloadVerdict] | None = self._verdicts
+        if found is None:
+            found = self._verdicts = self.memo("verdicts", self._evaluate)
+        return found
+
+    def _evaluate(self) -> Mapping[str, WorkloadVerdict]:
         from unpend.placement.evaluate import evaluate_inventory
 
-        result: Mapping[str, WorkloadVerdict] = self.memo(
-            "verdicts", lambda: {v.workload: v for v in evaluate_inventory(self.inventory, self.settings)}
-        )
-        return result
+        return {v.workload: v for v in evaluate_inventory(self.inventory, self.settings, self.effective)}
 
     def effective(self, workload: Workload) -> EffectivePod:
         """The pod of a workload after API defaulting and admission."""
-        from unpend.model.admission import admit
+        pod = self._pods.get(id(workload))
+        if pod is None:
+            from unpend.model.admission import admit
 
-        pod: EffectivePod = self.memo(
-            ("effective", workload.id, id(workload)), lambda: admit(workload, self.inventory, self.settings)
-        )
+            pod = self._pods[id(workload)] = admit(workload, self.inventory, self.settings)
         return pod

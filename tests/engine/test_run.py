@@ -85,7 +85,7 @@ def test_needs_that_are_not_met_skip_the_rule_without_importing_it(bench: Any) -
 def test_closed_needs_follow_the_world(bench: Any) -> None:
     rule = bench.rule("closed", bench.each_image, needs=("closed-pools",))
     assert bench.run(POD, rule).skipped_rules
-    assert bench.run(POD, rule, settings=Settings(world=World(pools="closed"))).findings
+    assert bench.run(POD, rule, settings=Settings(world=World(pools="closed", nodes="closed"))).findings
 
 
 class TestOwnership:
@@ -124,7 +124,7 @@ class TestOpenWorld:
     def test_findings_that_assume_completeness_are_hints(self, bench: Any) -> None:
         rule = bench.rule("pools-say", bench.each_image, severity="error", assumes_closed=("pools",))
         assert {f.severity for f in bench.run(POD, rule).findings} == {"info"}
-        closed = Settings(world=World(pools="closed"))
+        closed = Settings(world=World(pools="closed", nodes="closed"))
         assert {f.severity for f in bench.run(POD, rule, settings=closed).findings} == {"error"}
 
     def test_a_finding_may_say_that_it_needs_no_completeness(self, bench: Any) -> None:

@@ -50,6 +50,7 @@ class Resolver:
     def __init__(self, inventory: Inventory) -> None:
         self._inventory = inventory
         self._by_object: dict[int, list[Workload]] | None = None
+        self._by_id: dict[str, Workload] | None = None
 
     def workloads_of(self, holder: Object) -> list[Workload]:
         """The workloads that an object makes (several for kinds with several pod templates)."""
@@ -58,6 +59,11 @@ class Resolver:
             for workload in self._inventory.workloads:
                 self._by_object.setdefault(id(workload.object), []).append(workload)
         return self._by_object.get(id(holder), [])
+
+    def _workload(self, name: str) -> Workload | None:
+        if self._by_id is None:
+            self._by_id = {w.id: w for w in self._inventory.workloads}
+        return self._by_id.get(name)
 
     def reference(self, place: Place, workload: str | None = None) -> ObjectRef | None:
         """The object of a place, None when the place belongs to no object."""
@@ -119,13 +125,10 @@ class Resolver:
             owner = self._owner(holder, finding.place, finding.workload)
             found.append((holder, owner.template_path if owner else None))
         if finding.workload is not None:
-            for workload in self._inventory_workloads(finding.workload):
-                if workload.object is not holder:
-                    found.append((workload.object, workload.template_path))
+            workload = self._workload(finding.workload)
+            if workload is not None and workload.object is not holder:
+                found.append((workload.object, workload.template_path))
         return tuple(found)
-
-    def _inventory_workloads(self, name: str) -> list[Workload]:
-        return [w for w in self._inventory.workloads if w.id == name]
 
 
 def plain_reference(holder: Object, template: str | None = None) -> ObjectRef:

@@ -85,9 +85,13 @@ _CHECKS: dict[Need, Callable[[Needs], bool]] = {
 
 
 def effective_world(inventory: Inventory, settings: Settings) -> World:
-    """The world of a run: a capacity object that nobody here can read opens the pools, whatever was said."""
-    if inventory.unread_capacity and settings.world.pools == "closed":
+    """The world of a run: a capacity object that nobody here can read opens the pools, whatever was said.
+
+    Nodes are pools of one shape, so pools are as open as Nodes are.
+    """
+    world = settings.world
+    if world.pools == "closed" and (inventory.unread_capacity or world.nodes == "open"):
         from dataclasses import replace
 
-        return replace(settings.world, pools="open")
-    return settings.world
+        return replace(world, pools="open")
+    return world
