@@ -72,6 +72,7 @@ def test_templates_are_found_with_their_replicas(
         f"{{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {{}}, spec: {{values: {{a: {POD}}}}}}}",
         # Entries without an image at the root patch the containers that an operator makes.
         "{apiVersion: monitoring.coreos.com/v1, kind: Prometheus, metadata: {}, spec: {containers: [{name: c}]}}",
+        "{apiVersion: apps.kruise.io/v1, kind: SidecarSet, metadata: {}, spec: {containers: [{name: c, image: c}]}}",
         "{apiVersion: tekton.dev/v1, kind: Task, metadata: {name: x}, spec: {steps: [{name: c, image: c}]}}",
         "{apiVersion: a.example/v1, kind: Thing, metadata: {name: x}, spec: {spec: {containers: 3}}}",
     ],
@@ -86,8 +87,14 @@ def test_what_only_looks_like_a_template_is_none(read: Read, text: str) -> None:
 def test_nothing_that_is_written_in_an_unknown_kind_is_called_wrong(read: Read) -> None:
     template = "{spec: {nodeSelector: {a: 1}, containers: [{name: C}], tolerations: [{effect: x}], toleration: 1}}"
     inventory = read(f"{{apiVersion: x.example/v1, kind: Odd, metadata: {{name: x}}, spec: {{t: {template}}}}}")
-    assert len(inventory.workloads) == 1
+    (workload,) = inventory.workloads
     assert inventory.problems == ()
+    assert workload.refusals == ()
+    assert [(u.semantics, str(u.place)) for u in workload.unknown] == [
+        ("A-743", "spec.t.spec.nodeSelector.a"),
+        ("A-1531", "spec.t.spec.tolerations[0]"),
+        ("A-1534", "spec.t.spec.tolerations[0].effect"),
+    ]
 
 
 def test_the_search_is_bounded() -> None:

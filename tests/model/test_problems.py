@@ -251,3 +251,17 @@ def test_a_wrong_number_of_replicas(value: Any) -> None:
     (problem,) = inventory.problems
     assert (str(problem.place), problem.refused) == ("spec.replicas", True)
     assert inventory.workloads[0].replicas is None
+
+
+def test_a_placeholder_is_a_fact_that_is_not_given() -> None:
+    inventory = read_deployment(
+        {"replicas": "${REPLICAS}"},
+        {
+            "nodeSelector": {"zone": "{{ zone }}", "$KEY": "x"},
+            "containers": [{"name": "c", "image": "c", "resources": {"requests": {"cpu": "$(CPU)"}}}],
+        },
+    )
+    assert {(p.severity, p.refused) for p in inventory.problems} == {("info", False)}
+    (workload,) = inventory.workloads
+    assert workload.refusals == ()
+    assert len(workload.unknown) == 4

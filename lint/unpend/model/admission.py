@@ -46,6 +46,8 @@ def admit(workload: Workload, inventory: Inventory, settings: Settings) -> Effec
         daemonset=workload.kind == "DaemonSet",
         admitted=workload.admitted,
     )
+    if workload.unknown:
+        pod = replace(pod, unknown=workload.unknown + pod.unknown)
     if _plugins_run(settings, from_template, workload.admitted):
         refusals = workload.refusals
         if workload.claim_templates and inventory.limit_ranges:

@@ -48,11 +48,12 @@ def read_embedded(obj: Object, builder: Builder) -> bool:
     found = list(find_templates(obj.data))
     if not found:
         return False
-    # Which fields the kind has is not known, so nothing that is written is called wrong.
-    problems = Problems(muted=True)
-    who = identity(obj, builder.settings, problems)
-    annotations = labels(who.data, "annotations", who.place, problems, checked=False)
+    who = identity(obj, builder.settings, Problems(muted=True))
+    shared = labels(who.data, "labels", who.place, Problems(muted=True))
+    annotations = labels(who.data, "annotations", who.place, Problems(muted=True), checked=False)
     for path in found:
+        # Which rules the kind has is not known, so nothing that is written is called wrong.
+        problems = Problems(lenient=True)
         place = obj.root.at(*path)
         data: dict[str, Any] = place.value
         metadata = data.get("metadata")
@@ -64,6 +65,7 @@ def read_embedded(obj: Object, builder: Builder) -> bool:
             owner, owner_place = data["spec"], under(place, "spec")
         shown = render_path(path)
         suffix = f":{shown}" if len(found) > 1 else ""
+        template = template_of(data, metadata if isinstance(metadata, dict) else {}, place, problems, who.namespace)
         builder.add(
             "workloads",
             Workload(
@@ -73,16 +75,17 @@ def read_embedded(obj: Object, builder: Builder) -> bool:
                 who.namespace,
                 who.name,
                 obj,
-                template_of(data, metadata if isinstance(metadata, dict) else {}, place, problems, who.namespace),
+                template,
                 shown,
                 _count(owner, "replicas", owner_place, problems),
                 None if owner_place is None else under(owner_place, "replicas"),
                 selector=None if owner_place is None else label_selector(owner, "selector", owner_place, problems),
                 parallelism=_count(owner, "parallelism", owner_place, problems),
                 completions=_count(owner, "completions", owner_place, problems),
-                labels=labels(who.data, "labels", who.place, problems),
+                labels=shared,
                 annotations=annotations,
                 hook=hook_of(annotations),
+                unknown=tuple(problems.unsure),
             ),
         )
     return True

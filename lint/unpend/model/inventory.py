@@ -66,7 +66,8 @@ class Workload:
 
     `id` is `Kind/namespace/name`, with `:<path of the template>` where an object has several. `replicas` is None when
     not written. `namespace` is the effective one, `""` for the unnamed namespace. `admitted` is set for a Pod that an
-    API server already took (`metadata.uid`). `refusals` are the refused problems of this object.
+    API server already took (`metadata.uid`). `refusals` are the refused problems of this object; `unknown` names values
+    that are not final, such as placeholders.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Workload:
     hook: str = ""
     admitted: bool = False
     refusals: tuple[Refusal, ...] = ()
+    unknown: tuple[Refusal, ...] = ()
 
     @property
     def place(self) -> Place:

@@ -35,16 +35,20 @@ _BUILT_IN = frozenset(
 
 _NOT_RUN = frozenset(
     {
+        "apiextensions.crossplane.io",
         "constraints.gatekeeper.sh",
         "kustomize.config.k8s.io",
+        "kro.run",
         "kyverno.io",
         "mutations.gatekeeper.sh",
         "policies.kyverno.io",
         "template.openshift.io",
         "templates.gatekeeper.sh",
+        "types.kubefed.io",
+        "work.open-cluster-management.io",
     }
 )
-"""Groups whose objects hold patterns and patches of pods, not pods."""
+"""Groups whose objects hold patterns, patches and blueprints of pods, or pods of other clusters."""
 
 _CLUSTER_SCOPED = frozenset(
     {
@@ -102,4 +106,7 @@ def makes_nodes(group: str, kind: str) -> bool:
 
 def may_hold_templates(group: str, kind: str) -> bool:
     """Whether to look for pod templates inside an object of a kind without a reader."""
+    if kind == "SidecarSet":
+        # Its containers are put into the pods of others.
+        return False
     return group not in _BUILT_IN and group not in _NOT_RUN and not kind.endswith("NodeClass")

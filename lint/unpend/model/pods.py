@@ -55,6 +55,7 @@ def read_pod(obj: Object, builder: Builder) -> None:
             hook=hook_of(start.annotations),
             admitted=admitted,
             refusals=refusals_of(problems),
+            unknown=tuple(problems.unsure),
         ),
     )
     builder.problems.found.extend(problems.found)

@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from unpend.model.inventory import Problem
+from unpend.model.pod import Refusal
 from unpend.source.place import Part, Place
+
+_PLACEHOLDER = re.compile(r"\$\{|\{\{|\$\(|\$[A-Za-z_]")
+
+_PLACEMENT = re.compile(r"A-(?:734|741|743|150[12]|151.|152.|153.)\Z")
+"""What decides where a pod may run: the rules of which a breach matters in a kind whose own rules are not known."""
 
 
 class Problems:
-    """The problems of one object; a muted one swallows everything (templates of kinds whose rules are not known)."""
+    """The problems of one object.
 
-    __slots__ = ("found", "muted")
+    A muted one swallows everything: what is already in a cluster is not judged again. A `lenient` one is for kinds with
+    unknown rules: nothing is called wrong there, but a placement value that no pod could have is a fact that is
+    not given (`unsure`), since whoever makes the pods may replace it. So is a placeholder such as `${ZONE}` anywhere.
+    """
 
-    def __init__(self, muted: bool = False) -> None:
+    __slots__ = ("found", "lenient", "muted", "unsure")
+
+    def __init__(self, muted: bool = False, lenient: bool = False) -> None:
         self.found: list[Problem] = []
+        self.unsure: list[Refusal] = []
         self.muted = muted
+        self.lenient = lenient
 
     def refuse(self, place: Place, message: str, semantics: str, part: Part = "value") -> None:
         """The API server (or the controller's own request to it) refuses the object or its pods because of this."""
-        if not self.muted:
+        if self.muted:
+            return
+        placeholder = _placeholder(place)
+        if placeholder is not None:
+            said = f'"{spell(placeholder)}" is a placeholder that is not filled in here'
+            self.unsure.append(Refusal(said, place, semantics))
+            if not self.lenient:
+                self.found.append(Problem(said, place, "info", False, semantics, part))
+        elif not self.lenient:
             self.found.append(Problem(message, place, "error", True, semantics, part))
+        elif _PLACEMENT.match(semantics):
+            self.unsure.append(Refusal(f"{message}; what makes the pods may change it", place, semantics))
 
     def note(
         self,
@@ -31,7 +55,7 @@ class Problems:
         part: Part = "value",
     ) -> None:
         """Something is wrong, but a client may get it past the API server."""
-        if not self.muted:
+        if not (self.muted or self.lenient):
             self.found.append(Problem(message, place, severity, False, semantics, part))
 
     def wrong_type(self, place: Place, wanted: str, value: Any) -> None:
@@ -45,6 +69,13 @@ class Problems:
             hint = "; write it without quotes" if _looks_like(wanted, value) else ""
         where = _name(place)
         self.refuse(place, f"{where} must be {_article(wanted)}, but is {describe(value)}{hint}", "A-743")
+
+
+def _placeholder(place: Place) -> str | None:
+    for written in (place.value, place.step):
+        if isinstance(written, str) and _PLACEHOLDER.search(written):
+            return written
+    return None
 
 
 def _name(place: Place) -> str:

@@ -94,6 +94,7 @@ def read_deployment(obj: Object, builder: Builder) -> None:
             hook=hook_of(start.annotations),
             suspended=boolean(spec, "paused", place, problems),
             refusals=refusals_of(problems),
+            unknown=tuple(problems.unsure),
         ),
     )
 
@@ -137,6 +138,7 @@ def read_stateful_set(obj: Object, builder: Builder) -> None:
             annotations=start.annotations,
             hook=hook_of(start.annotations),
             refusals=refusals_of(problems),
+            unknown=tuple(problems.unsure),
         ),
     )
 
@@ -171,6 +173,7 @@ def read_daemon_set(obj: Object, builder: Builder) -> None:
             annotations=start.annotations,
             hook=hook_of(start.annotations),
             refusals=refusals_of(problems),
+            unknown=tuple(problems.unsure),
         ),
     )
 
@@ -206,6 +209,7 @@ def read_replication_controller(obj: Object, builder: Builder) -> None:
             annotations=start.annotations,
             hook=hook_of(start.annotations),
             refusals=refusals_of(problems),
+            unknown=tuple(problems.unsure),
         ),
     )
 
@@ -279,6 +283,7 @@ def _job(
             annotations=start.annotations,
             hook=hook_of(start.annotations),
             refusals=refusals_of(problems),
+            unknown=tuple(problems.unsure),
         ),
     )
 
