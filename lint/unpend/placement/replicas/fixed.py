@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from unpend.model.inventory import BoundPod, Inventory, Workload
@@ -13,12 +13,13 @@ from unpend.placement.fixed import FixedNodes
 from unpend.placement.owned import OwnedPods
 from unpend.placement.replicas.blame import blame
 from unpend.placement.replicas.build import Candidate, Sitting, Spot, accepts_from_mask, build
+from unpend.placement.replicas.refused import closed_nodes, open_nodes
 from unpend.placement.replicas.surge import together_with_old
 from unpend.placement.replicas.together import Joint, at_most, count_all, only
 from unpend.placement.replicas.world import Budget, World
 from unpend.placement.scheduler import filters, node_affinity
 from unpend.placement.scheduler.inter_pod_affinity import PodTerms
-from unpend.placement.space import Space
+from unpend.placement.space import Masks, Space
 from unpend.placement.verdict import Cause, Fact, Obstacle
 from unpend.settings import Settings
 
@@ -55,7 +56,8 @@ class Replicas:
     """What is known of one workload: `at_most` is a sound bound, `at_least` has a placement that proves it.
 
     `stuck`: an unlucky order of the scheduler can leave fewer, although all fit; None: not known within the budget.
-    `cause` and `obstacles` say what keeps `at_most` below the number needed, `facts` on what a gap depends.
+    `cause` and `obstacles` say what keeps `at_most` below the number needed, `facts` on what a gap depends. `closed`
+    are the nodes that would take a pod by their own rules and that other pods close to it, by their numbers.
     `rollout` and `maximum` are bounds on the pods of an update and of an autoscaler's maximum, None when not asked.
     """
 
@@ -65,6 +67,7 @@ class Replicas:
     cause: Cause | None = None
     obstacles: tuple[Obstacle, ...] = ()
     facts: tuple[Fact, ...] = ()
+    closed: Mapping[int, Obstacle] = field(default_factory=dict)
     rollout: int | None = None
     maximum: int | None = None
 
@@ -107,6 +110,15 @@ class Scene:
     priority: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    space: Space
+    spots: Sequence[Spot]
+    sitting: tuple[Sitting, ...]
+    candidates: tuple[Candidate, ...]
+    world: World
+
+
 class Census:
     """One count of all workloads. Worlds are built per scene and kept."""
 
@@ -116,6 +128,8 @@ class Census:
         self.inventory = inventory
         self.settings = settings
         self.namespaces = {name: dict(found.labels) for name, found in inventory.namespaces.items()}
+        self._stages: dict[Scene, _Stage] = {}
+        self._asked: dict[tuple[object, ...], tuple[Masks, Masks]] = {}
         self.exclusive = frozenset((c.namespace, c.name) for c in inventory.claims if ONE_POD in c.access_modes)
 
     def result(self) -> FixedReplicas:
@@ -150,7 +164,7 @@ class Census:
         low = min(low, high)
         stuck = lower.counts[index].stuck if low >= want.needed else False
         facts = (self._target(want),) if missing else ()
-        found = Replicas(0 if missing else low, high, stuck, facts=facts)
+        found = Replicas(0 if missing else low, high, stuck, facts=facts, closed=self._closed(index, world))
         if high < want.needed:
             cause, obstacles = blame(world, index, high, want.pod, want.needed)
             found = replace(found, cause=cause, obstacles=obstacles)
@@ -159,6 +173,17 @@ class Census:
         if want.maximum > want.needed:
             found = replace(found, maximum=self._maximum(index, world, high))
         return found
+
+    def _closed(self, index: int, world: World) -> Mapping[int, Obstacle]:
+        want = self.wanted[index]
+        if self._evicts(want):
+            return {}
+        stage = self.stage(Scene(True, bool(self.own)))
+        kind = world.kinds[index]
+        candidate = stage.candidates[index]
+        if kind.accepts == candidate.accepts and not (kind.spreads or kind.affinity or kind.anti):
+            return {}
+        return closed_nodes(candidate, stage.spots, stage.sitting, self.namespaces, open_nodes(world, index))
 
     def _target(self, want: Wanted) -> Fact:
         term = want.pod.spec.affinity.pod_required[0]
@@ -202,10 +227,12 @@ class Census:
             return max(total, at_most(world, index, total, budget))
         if not self._revision_matters(want):
             return at_most(world, index, total, budget)
-        old = self._candidate(want, self.space(Scene(True, bool(self.own))), True)
+        stage = self.stage(Scene(True, bool(self.own)))
+        old = stage.candidates[index]
         new = replace(old, labels=controller_labels(want.workload, "-new"), limit=want.surge)
-        pair = self._build(Scene(True, bool(self.own)), [old, new])
-        if world.kinds[index].affinity is not None and set(world.kinds[index].affinity.peers) - {index}:  # type: ignore[union-attr]
+        pair = build(stage.spots, (old, new), stage.sitting, self.namespaces)
+        affinity = world.kinds[index].affinity
+        if affinity is not None and set(affinity.peers) - {index}:
             pair = _ease(pair, frozenset((0, 1)))
         return together_with_old(pair, budget)
 
@@ -259,14 +286,21 @@ class Census:
 
     def world(self, scene: Scene) -> World:
         """The world in numbers; where something is not known, as good (`optimistic`) or as bad as it can be."""
-        space = self.space(scene)
-        return self._build(scene, [self._candidate(want, space, scene.optimistic) for want in self.wanted])
+        return self.stage(scene).world
 
-    def _build(self, scene: Scene, candidates: Sequence[Candidate]) -> World:
-        spots = _spots(self.space(scene), scene.optimistic)
-        return build(spots, candidates, self._sitting(scene), self.namespaces)
+    def stage(self, scene: Scene) -> _Stage:
+        """Everything about a scene, made once."""
+        found = self._stages.get(scene)
+        if found is None:
+            space = self._space(scene)
+            spots = _spots(space, scene.optimistic)
+            sitting = self._sitting(scene)
+            candidates = tuple(self._candidate(want, space, scene.optimistic) for want in self.wanted)
+            world = build(spots, candidates, sitting, self.namespaces)
+            found = self._stages[scene] = _Stage(space, spots, sitting, candidates, world)
+        return found
 
-    def space(self, scene: Scene) -> Space:
+    def _space(self, scene: Scene) -> Space:
         """The nodes without the pods that are gone or may leave."""
         below = -(2**31) if scene.priority is None else scene.priority
         # DaemonSets that may leave are left out altogether: that can only make more room.
@@ -308,7 +342,10 @@ class Census:
 
     def _candidate(self, want: Wanted, space: Space, optimistic: bool) -> Candidate:
         size = len(space.shapes)
-        accepted = filters.ask(want.demand, space).accepted
+        key = (id(space), want.demand.key)
+        if key not in self._asked:
+            self._asked[key] = (filters.ask(want.demand, space).accepted, node_affinity.accepts(want.demand, space))
+        accepted, selected = self._asked[key]
         tolerations = want.demand.tolerations
         if optimistic:
             tolerations += want.demand.possible_tolerations
@@ -319,7 +356,7 @@ class Census:
             limit=want.needed,
             requests={**want.demand.requests, PODS: 1},
             accepts=accepts_from_mask(accepted.possible if optimistic else accepted.sure, size),
-            affinity_accepts=accepts_from_mask(node_affinity.accepts(want.demand, space).possible, size),
+            affinity_accepts=accepts_from_mask(selected.possible, size),
             taints_accept=accepts_from_mask(space.tolerated(tolerations), size),
             claims=self._claims(want.pod.template),
         )

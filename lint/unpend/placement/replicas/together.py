@@ -13,6 +13,9 @@ from unpend.placement.replicas.single import Count, count_one
 from unpend.placement.replicas.witness import place
 from unpend.placement.replicas.world import AffinityRow, Board, Budget, Kind, World
 
+MOST_EDGES = 20_000
+"""Larger flows of a resource are not tried: what contends then stays undecided."""
+
 
 @dataclass(frozen=True, slots=True)
 class Joint:
@@ -49,18 +52,21 @@ def at_most(world: World, kind: int, limit: int, budget: Budget) -> int:
     """A bound for one kind with another limit; the others come wherever they help. Exact where they do not matter."""
     changed = tuple(replace(k, limit=limit) if i == kind else k for i, k in enumerate(world.kinds))
     world = replace(world, kinds=changed)
-    related = {kind}
-    # Only the kinds that it looks at, directly or through them, can open a node to it or raise a minimum.
-    waiting = [kind]
-    while waiting:
-        for other in looked_at(world.kinds[waiting.pop()]) - related:
-            related.add(other)
-            waiting.append(other)
-    if len(related) == 1:
+    members = sorted(related(world, kind))
+    if len(members) == 1:
         return count_one(only(world, (kind,)), budget, order=False).at_most
-    members = sorted(related)
     part = only(world, members)
     return _upper(part, members.index(kind), reachable(part), budget, 0)
+
+
+def related(world: World, kind: int) -> frozenset[int]:
+    """A kind with those that it looks at, directly or through them: no other can open a node to it."""
+    found, waiting = {kind}, [kind]
+    while waiting:
+        for other in looked_at(world.kinds[waiting.pop()]) - found:
+            found.add(other)
+            waiting.append(other)
+    return frozenset(found)
 
 
 def only(world: World, members: Sequence[int]) -> World:
@@ -280,8 +286,8 @@ def _overdrawn(world: World, kinds: frozenset[int], resource: int) -> frozenset[
 
     graph: nx.DiGraph[Any] = nx.DiGraph()
     graph.add_nodes_from(("start", "end"))
-    total = 0
-    for kind in kinds:
+    total = edges = 0
+    for kind in sorted(kinds):
         each = world.kinds[kind].requests[resource]
         total += each * world.kinds[kind].limit
         graph.add_edge("start", kind, capacity=each * world.kinds[kind].limit)
@@ -289,6 +295,9 @@ def _overdrawn(world: World, kinds: frozenset[int], resource: int) -> frozenset[
             room = world.room(kind, node)
             if not room:
                 continue
+            edges += 1
+            if edges > MOST_EDGES:
+                return frozenset()
             graph.add_edge(kind, ("node", node), capacity=room * each)
             if free is not None:
                 graph.add_edge(("node", node), "end", capacity=free[resource])

@@ -113,6 +113,8 @@ class Board:
     spread: list[list[list[int]]] = field(init=False)
     peers: list[list[list[int]]] = field(init=False)
     anti: list[list[list[int]]] = field(init=False)
+    watchers: list[list[tuple[tuple[int, ...], list[int]]]] = field(init=False)
+    """Per kind, the domains and the counts of every row that its pods change."""
 
     def __post_init__(self) -> None:
         world = self.world
@@ -125,6 +127,20 @@ class Board:
             for kind in world.kinds
         ]
         self.anti = [[[0] * (max(row.domain, default=AWAY) + 1) for row in kind.anti] for kind in world.kinds]
+
+        self.watchers = [[] for _ in world.kinds]
+        for index, kind in enumerate(world.kinds):
+            for row, counts in zip(kind.spreads, self.spread[index], strict=True):
+                self._watch(row.counted, row.domain, counts)
+            if kind.affinity is not None:
+                for domain, counts in zip(kind.affinity.domains, self.peers[index], strict=True):
+                    self._watch(kind.affinity.peers, domain, counts)
+            for anti, counts in zip(kind.anti, self.anti[index], strict=True):
+                self._watch(anti.kinds, anti.domain, counts)
+
+    def _watch(self, kinds: tuple[int, ...], domain: tuple[int, ...], counts: list[int]) -> None:
+        for kind in kinds:
+            self.watchers[kind].append((domain, counts))
 
     @classmethod
     def at(cls, world: World, state: State) -> Board:
@@ -149,17 +165,9 @@ class Board:
         if left is not None:
             for index, want in enumerate(self.world.kinds[kind].requests):
                 left[index] -= want * times
-        for index, other in enumerate(self.world.kinds):
-            for row, counts in zip(other.spreads, self.spread[index], strict=True):
-                if row.domain[node] >= 0 and kind in row.counted:
-                    counts[row.domain[node]] += times
-            if other.affinity is not None and kind in other.affinity.peers:
-                for domain, counts in zip(other.affinity.domains, self.peers[index], strict=True):
-                    if domain[node] >= 0:
-                        counts[domain[node]] += times
-            for anti, counts in zip(other.anti, self.anti[index], strict=True):
-                if anti.domain[node] >= 0 and kind in anti.kinds:
-                    counts[anti.domain[node]] += times
+        for domain, counts in self.watchers[kind]:
+            if domain[node] >= 0:
+                counts[domain[node]] += times
 
     def allows(self, kind: int, node: int) -> bool:
         """Whether the scheduler would put one more pod of the kind on the node now."""
