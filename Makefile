@@ -46,10 +46,12 @@ layers: setup
 
 docs: setup
 	$(BIN)/python tools/gen_rule_index.py
+	$(BIN)/python tools/gen_config_schema.py
 	$(BIN)/python tools/gen_docs.py
 
 docs-check: setup
 	$(BIN)/python tools/gen_rule_index.py --check
+	$(BIN)/python tools/gen_config_schema.py --check
 	$(BIN)/python tools/gen_docs.py --check
 
 wheel: setup
