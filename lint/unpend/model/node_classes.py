@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -27,7 +26,6 @@ _FAMILIES = {
     "windows2022": "Windows2022",
     "windows2025": "Windows2025",
 }
-ALIAS = re.compile(r"([a-z0-9]+)@(.+)")
 
 
 def read_node_class(obj: Object, builder: Builder) -> None:

@@ -100,6 +100,10 @@ def test_a_contradiction_is_does_not_exist() -> None:
     assert Requirements.of([both]).is_compatible(side(KEY, "DoesNotExist"), NONE_UNDEFINED)
 
 
+def test_above_the_largest_integer_is_does_not_exist_without_min_values() -> None:
+    assert requirement(KEY, "Gt", (str(LARGEST),), 2) == requirement(KEY, "DoesNotExist")
+
+
 def test_writing_back_loses_excluded_values_beside_a_bound() -> None:
     """`R-4`."""
     both = requirement("cpu", "Gt", ("3",)).intersection(requirement("cpu", "NotIn", ("96",)))

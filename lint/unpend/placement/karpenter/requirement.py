@@ -138,7 +138,8 @@ def requirement(key: str, operator: str, values: Sequence[str] = (), min_values:
     """A requirement from what is written (`karpenter.md` §2.1).
 
     Karpenter has validated it before (`N-4`, `P-5`); of what it would refuse, a bound that is no integer counts as 0
-    here, and an unknown operator as DoesNotExist. Values of Exists and DoesNotExist are ignored.
+    here, and an unknown operator as DoesNotExist. Values of Exists and DoesNotExist are ignored. Above the largest integer nothing is
+    left: that is DoesNotExist, and its `minValues` is lost.
     """
     key = normalized(key)
     if operator in ("In", "NotIn"):
@@ -148,7 +149,7 @@ def requirement(key: str, operator: str, values: Sequence[str] = (), min_values:
     if operator in ("Gt", "Gte", "Lt", "Lte"):
         bound = (number_of(values[0]) if values else None) or 0
         if operator == "Gt" and bound == LARGEST:
-            return Requirement(key, False, frozenset(), None, None, min_values)
+            return Requirement(key, False, frozenset())
         gte = {"Gt": bound + 1, "Gte": bound}.get(operator)
         lte = {"Lt": bound - 1, "Lte": bound}.get(operator)
         return Requirement(key, True, frozenset(), gte, lte, min_values)
