@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -8,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from unpend import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -88,14 +91,13 @@ def variables() -> Callable[..., dict[str, str]]:
 
 
 @pytest.fixture
-def unpend(project: Path) -> Run:
-    """Run the real program in the project; its output as text."""
+def program(project: Path) -> Run:
+    """Run the real program in a process of its own, in the project."""
 
     def run(*arguments: str, stdin: str | bytes = b"", cwd: Path = project, **variables: str) -> Outcome:
-        raw = stdin.encode() if isinstance(stdin, str) else stdin
         done = subprocess.run(
             [sys.executable, "-m", "unpend", *arguments],
-            input=raw,
+            input=stdin.encode() if isinstance(stdin, str) else stdin,
             capture_output=True,
             cwd=cwd,
             env=environment(**variables),
@@ -103,5 +105,28 @@ def unpend(project: Path) -> Run:
             check=False,
         )
         return Outcome(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+    return run
+
+
+@pytest.fixture
+def unpend(project: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in the project, in this process: the same as `program`, and quicker."""
+
+    def run(*arguments: str, stdin: str | bytes = b"", cwd: Path = project, **variables: str) -> Outcome:
+        raw = stdin.encode() if isinstance(stdin, str) else stdin
+        out = io.TextIOWrapper(io.BytesIO(), "utf-8")
+        err = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace")
+        with monkeypatch.context() as patch:
+            patch.chdir(cwd)
+            for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "GITHUB_ACTIONS", "COLUMNS"):
+                patch.delenv(name, raising=False)
+            for name, value in variables.items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), "utf-8"))
+            patch.setattr(sys, "stdout", out)
+            patch.setattr(sys, "stderr", err)
+            code = cli.run(arguments)
+        return Outcome(code, *(stream.detach().getvalue().decode("utf-8") for stream in (out, err)))  # type: ignore[attr-defined]
 
     return run

@@ -121,13 +121,13 @@ def test_files_get_no_colour(unpend: Any, project: Path) -> None:
     assert done.code == 0
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_same_input_same_bytes(unpend: Any, project: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["text", "json", "sarif"])
+def test_same_input_same_bytes(program: Any, project: Path, name: str) -> None:
     for number in range(4):
         text = (project / "app.yaml").read_text(encoding="utf-8").replace("name: web", f"name: web-{number}", 1)
         (project / f"app{number}.yaml").write_text(text, encoding="utf-8")
     first, second = (
-        unpend("check", ".", "--complete", "--profile", "strict", "--output", name, PYTHONHASHSEED=seed)
+        program("check", ".", "--complete", "--profile", "strict", "--output", name, PYTHONHASHSEED=seed)
         for seed in ("1", "4242")
     )
     assert first.out

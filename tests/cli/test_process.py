@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,12 +40,12 @@ def test_colour_rules(when: str, variables: dict[str, str], terminal: bool, colo
     assert wants_color(when, variables, terminal) is colored
 
 
-def test_colour_of_the_real_program(unpend: Any) -> None:
+def test_colour_of_the_real_program(program: Any) -> None:
     arguments = ("check", "app.yaml", "--pools", "nodes.yaml")
-    assert "\x1b[" not in unpend(*arguments).out
-    assert "\x1b[" in unpend(*arguments, "--color", "always").out
-    assert "\x1b[" in unpend(*arguments, FORCE_COLOR="1").out
-    assert "\x1b[" not in unpend(*arguments, "-o", "json", "--color", "always").out
+    assert "\x1b[" not in program(*arguments).out
+    assert "\x1b[" in program(*arguments, "--color", "always").out
+    assert "\x1b[" in program(*arguments, FORCE_COLOR="1").out
+    assert "\x1b[" not in program(*arguments, "-o", "json", "--color", "always").out
 
 
 def test_width_stays_readable() -> None:
@@ -94,8 +95,8 @@ def test_an_interrupt_is_130_without_a_traceback(project: Path, variables: Calla
     assert b"Traceback" not in errors
 
 
-def test_version_names_what_the_verdicts_rest_on(unpend: Any) -> None:
-    done = unpend("--version")
+def test_version_names_what_the_verdicts_rest_on(program: Any) -> None:
+    done = program("--version")
     first, *rest = done.out.splitlines()
     assert done.code == 0
     assert first.startswith("unpend ")
@@ -123,3 +124,31 @@ def test_nothing_heavy_is_imported(
     if arguments == ("--version",):
         assert "yaml" not in modules
         assert "unpend.engine.run" not in modules
+
+
+def test_the_real_program_says_what_it_says_in_process(program: Any, unpend: Any) -> None:
+    for arguments in (
+        ("check", "app.yaml", "--pools", "nodes.yaml"),
+        ("check", "missing.yaml"),
+        ("explain", "."),
+        ("rule", "no-such-rule"),
+    ):
+        assert program(*arguments) == unpend(*arguments)
+
+
+def test_output_is_utf8_whatever_the_locale(program: Any, project: Path) -> None:
+    app = (project / "app.yaml").read_text(encoding="utf-8")
+    (project / "größe.yaml").write_text(app, encoding="utf-8")
+    done = program("check", "größe.yaml", "--pools", "nodes.yaml", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert done.code == 1
+    assert "größe.yaml" in done.out
+
+
+def test_a_named_pipe_is_read(project: Path, variables: Callable[..., dict[str, str]]) -> None:
+    command = f"{sys.executable} -m unpend check <(cat app.yaml) --pools nodes.yaml"
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash")
+    done = subprocess.run([bash, "-c", command], cwd=project, env=variables(), capture_output=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert b"untolerated-taint" in done.stdout

@@ -8,11 +8,11 @@ from typing import Any
 
 import jsonschema
 import pytest
+from lsprotocol import converters, types
 
 from unpend.engine.result import ReportedFinding, Result
-from unpend.report import FORMATS, explain, render
+from unpend.report import FORMATS, explain, render, sarif
 from unpend.report.options import ReportOptions
-from unpend.report.sarif import MOST_RESULTS
 from unpend.report.terminal import width
 from unpend.source.place import Location, Position, Span
 from unpend_schemas import load_json
@@ -150,19 +150,20 @@ def test_sarif_shows_the_template_where_it_is_a_file(result: Result, options: Re
     assert "file=charts/web/templates/d.yaml,line=12," in render("github", result, known)
 
 
-def test_sarif_leaves_out_the_least_severe(result: Result, options: ReportOptions) -> None:
+def test_sarif_leaves_out_the_least_severe(
+    result: Result, options: ReportOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sarif.MOST_RESULTS == 25_000
+    monkeypatch.setattr(sarif, "MOST_RESULTS", 10)
     error, info = result.findings[0], result.findings[1]
-    many: tuple[ReportedFinding, ...] = (*[info] * MOST_RESULTS, error, error)
+    many: tuple[ReportedFinding, ...] = (*[info] * 10, error, error)
     (run,) = json.loads(render("sarif", replace(result, findings=many), options))["runs"]
-    assert len(run["results"]) == MOST_RESULTS
-    assert [found["level"] for found in run["results"][-2:]] == ["error", "error"]
+    assert [found["level"] for found in run["results"]] == [*["note"] * 8, "error", "error"]
     (_, notification) = run["invocations"][0]["toolExecutionNotifications"]
     assert "2 findings are left out" in notification["message"]["text"]
 
 
 def test_lsp_is_what_the_protocol_says(result: Result, options: ReportOptions) -> None:
-    converters = pytest.importorskip("lsprotocol.converters")
-    types = pytest.importorskip("lsprotocol.types")
     converter = converters.get_converter()
     data = json.loads(render("lsp", result, replace(options, docs_url="https://docs.example")))
     for entry in data:

@@ -30,7 +30,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     from unpend.cli.stream import close_quietly, complain
 
     try:
-        code = unpend.main(args=None if arguments is None else list(arguments), standalone_mode=False)
+        given = None if arguments is None else list(arguments)
+        code = unpend.main(args=given, prog_name="unpend", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         code = UNTRUSTWORTHY

@@ -117,11 +117,16 @@ class Gathered:
         return "+".join(cluster.name for cluster in self.clusters if cluster.name) or "default"
 
     def page(self, rule: str) -> str:
-        """The page of a rule, empty for one that no pack has."""
+        """The page of a rule, empty for one that no pack has or that does not load (the run has said so already)."""
         from unpend.engine.registry import load_registry
 
         registry = load_registry(self.config.plugins)
-        return registry.load(rule).doc if rule in registry.entries else ""
+        if rule not in registry.entries:
+            return ""
+        try:
+            return registry.load(rule).doc
+        except Exception:
+            return ""
 
 
 def _names(given: Iterable[str]) -> tuple[str, ...]:
