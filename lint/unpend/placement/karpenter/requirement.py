@@ -138,8 +138,8 @@ def requirement(key: str, operator: str, values: Sequence[str] = (), min_values:
     """A requirement from what is written (`karpenter.md` §2.1).
 
     Karpenter has validated it before (`N-4`, `P-5`); of what it would refuse, a bound that is no integer counts as 0
-    here, and an unknown operator as DoesNotExist. Values of Exists and DoesNotExist are ignored. Above the largest integer nothing is
-    left: that is DoesNotExist, and its `minValues` is lost.
+    here, and an unknown operator as DoesNotExist. Values of Exists and DoesNotExist are ignored. Above the largest
+    integer nothing is left: that is DoesNotExist, and its `minValues` is lost.
     """
     key = normalized(key)
     if operator in ("In", "NotIn"):
