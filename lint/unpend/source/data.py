@@ -19,8 +19,8 @@ from unpend.source.scalars import (
     resolve,
     tagged,
 )
-from unpend.source.syntax import HAS_LIBYAML, FastParser, Problem
-from unpend.source.table import MAX_DEPTH, Table
+from unpend.source.syntax import HAS_LIBYAML, MAX_DEPTH, FastParser, Problem
+from unpend.source.table import Table
 
 _VALUES = PlainValues()
 _KEYS = PlainKeys()

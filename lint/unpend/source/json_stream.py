@@ -7,12 +7,13 @@ from json import JSONDecoder
 from typing import Any, NamedTuple
 
 from unpend.source.scalars import ScalarError, in_json
-from unpend.source.table import MAX_DEPTH
+from unpend.source.syntax import MAX_DEPTH
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _LOW = r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _HIGH = r"\\u[dD][89abAB][0-9a-fA-F]{2}"
 _ESCAPES = re.compile(rf"{_HIGH}{_LOW}|{_HIGH}|{_LOW}|\\(?s:.)")
+_ONLY_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _SINGLE = len("\\ud800")
 
 
@@ -72,7 +73,7 @@ def _refuse(text: str) -> Any:
 
 
 def _too_deep(data: Any) -> bool:
-    level = [data]
+    level: list[Any] = [[data]]
     for _ in range(MAX_DEPTH + 1):
         level = [
             inner
@@ -93,7 +94,9 @@ def without_halves(text: str) -> str:
 
 
 def as_yaml(text: str) -> str:
-    """The text with the escapes that only JSON has replaced by as many letters: libyaml finds the same positions."""
+    """The text with what only JSON allows replaced by as many letters: libyaml finds the same positions then."""
+    if not text.isprintable():
+        text = _ONLY_JSON.sub("x", text)
     if "\\/" not in text and "\\ud" not in text and "\\uD" not in text:
         return text
     return _ESCAPES.sub(_letters, text)

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+MAX_DEPTH = 256
+TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep"
+
 if TYPE_CHECKING:
 
     class _Base:
@@ -76,6 +79,8 @@ def problem_of(error: yaml.YAMLError, text: str) -> Problem:
         index = min(mark.index if mark else 0, len(text))
         if text.startswith("\t", index):
             return Problem("not valid YAML: a tab cannot indent, use spaces", index, index + 1)
+        if "nesting depth" in (error.problem or ""):
+            return Problem(TOO_DEEP, index)
         said = error.problem or error.context or "not a document"
         context = f" ({error.context})" if error.context and error.problem else ""
         return Problem(f"not valid YAML: {said}{context}", index)

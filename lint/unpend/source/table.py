@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import yaml
 
 from unpend.source.document import Style
-from unpend.source.syntax import EventParser, Problem, problem_of
+from unpend.source.syntax import MAX_DEPTH, TOO_DEEP, EventParser, Problem, problem_of
 
 SCALAR, MAPPING, SEQUENCE, ALIAS = range(4)
 
-MAX_DEPTH = 256
 MAX_NODES = 4_000_000
 
 _ALIASES_FREE, _NODES_FREE = 100, 1_000
@@ -75,7 +74,7 @@ def build(text: str) -> Table | None:
     except UnicodeEncodeError as error:
         raise Problem(NOT_UNICODE, error.start, error.start + 1) from None
     except RecursionError:
-        raise Problem(f"nested more than {MAX_DEPTH} levels deep", 0) from None
+        raise Problem(TOO_DEEP, 0) from None
 
 
 NOT_UNICODE = "not valid text: this character is half of a surrogate pair or a byte that is no UTF-8"
@@ -168,7 +167,7 @@ class _Builder:
 
     def open_collection(self, kind: int, event: Any) -> None:
         if len(self.open) >= MAX_DEPTH:
-            raise Problem(f"nested more than {MAX_DEPTH} levels deep", event.start_mark.index)
+            raise Problem(TOO_DEEP, event.start_mark.index)
         row = self.add(kind, FLOW if event.flow_style else BLOCK, event, "")
         if event.anchor is not None or event.tag is not None:
             self.describe(row, event)
@@ -203,7 +202,7 @@ class _Builder:
             raise Problem(f"the value of anchor &{event.anchor} contains itself", begin, end)
         height = self.tall.get(target, 0)
         if len(self.open) + height > MAX_DEPTH:
-            raise Problem(f"nested more than {MAX_DEPTH} levels deep when this alias is followed", begin, end)
+            raise Problem(f"{TOO_DEEP} when this alias is followed", begin, end)
         self.raise_height(height)
         row = self.add(ALIAS, ALIASED, event, event.anchor)
         self.targets[row] = target
