@@ -9,8 +9,6 @@ from unpend.rule import Need
 from unpend.settings import Settings, World
 
 _NODE_GROUP_KINDS = frozenset({"ClusterConfig", "MachineDeployment", "MachinePool", "MachineSet", "NodeGroup"})
-_AUTOSCALER_KINDS = frozenset({"HorizontalPodAutoscaler", "ScaledObject", "ScaledJob"})
-_STORAGE_KINDS = frozenset({"PersistentVolume", "StorageClass", "CSIStorageCapacity"})
 
 _REASONS: dict[Need, str] = {
     "workloads": "no workloads were given",
@@ -56,7 +54,7 @@ class Needs:
 
     def has(self, *fields: str) -> bool:
         """Whether one of the fields of the inventory has something."""
-        return any(getattr(self._inventory, name, ()) for name in fields)
+        return any(getattr(self._inventory, name) for name in fields)
 
     def closed(self, kind: str) -> bool:
         """Whether a kind of fact is complete."""
@@ -69,15 +67,15 @@ class Needs:
 
 _CHECKS: dict[Need, Callable[[Needs], bool]] = {
     "workloads": lambda n: n.has("workloads"),
-    "pools": lambda n: n.has("nodes", "node_pools", "node_groups") or n.kinds("NodePool", *_NODE_GROUP_KINDS),
+    "pools": lambda n: n.has("nodes", "node_pools") or n.kinds(*_NODE_GROUP_KINDS),
     "nodes": lambda n: n.has("nodes"),
-    "nodepools": lambda n: n.has("node_pools") or n.kinds("NodePool"),
-    "nodegroups": lambda n: n.has("node_groups") or n.kinds(*_NODE_GROUP_KINDS),
+    "nodepools": lambda n: n.has("node_pools"),
+    "nodegroups": lambda n: n.kinds(*_NODE_GROUP_KINDS),
     "daemonsets": lambda n: n.daemonsets(),
-    "pdbs": lambda n: n.has("pdbs") or n.kinds("PodDisruptionBudget"),
-    "autoscalers": lambda n: n.has("autoscalers") or n.kinds(*_AUTOSCALER_KINDS),
+    "pdbs": lambda n: n.has("disruption_budgets"),
+    "autoscalers": lambda n: n.has("autoscalers"),
     "classes": lambda n: n.has("runtime_classes", "priority_classes"),
-    "storage": lambda n: n.has("claims", "storage_classes", "persistent_volumes") or n.kinds(*_STORAGE_KINDS),
+    "storage": lambda n: n.has("claims", "volumes", "storage_classes"),
     "closed-pools": lambda n: n.closed("pools"),
     "closed-workloads": lambda n: n.closed("workloads"),
     "closed-classes": lambda n: n.closed("classes"),
