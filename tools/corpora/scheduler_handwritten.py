@@ -19,7 +19,7 @@ LEFT_OUT = {
 """Kinds of cases that are not asked."""
 
 _VOLUMES = ("pvcs", "pvs", "storageclasses", "csinodes", "csidrivers", "csistoragecapacities")
-_KINDS = {"nodes": "Node", "pods": "Pod", "pending": "Pod", "namespaces": "Namespace", "services": "Service"}
+_KINDS = {"nodes": "Node", "pods": "Pod", "namespaces": "Namespace", "services": "Service"}
 
 
 def judge() -> Iterable[Judged]:
@@ -51,12 +51,12 @@ def features(case: Mapping[str, Any]) -> set[str]:
 def _judge(case: Mapping[str, Any]) -> Iterable[Judged]:
     options = case.get("options") or {}
     settings = Settings(admission="all" if options.get("defaultTolerationSeconds") else "none")
-    objects = [with_kind(kind, data) for field, kind in _KINDS.items() for data in case.get(field) or ()]
-    answers = {answer.workload.split("/")[-1]: answer for answer in unpend.evaluate(objects, settings=settings)}
-    for result in case["results"]:
-        name = result["pod"].split("/")[-1]
-        if name in answers:
-            yield judged(case["id"], result["feasible"], answers[name])
+    around = [with_kind(kind, data) for field, kind in _KINDS.items() for data in case.get(field) or ()]
+    # Each pending pod was asked by itself.
+    for data, result in zip(case["pending"], case["results"], strict=True):
+        answers = unpend.evaluate([*around, with_kind("Pod", data)], settings=settings)
+        if answers:
+            yield judged(case["id"], result["feasible"], answers[-1])
         else:
             yield Judged(case["id"], "missed", "no answer for this pod")
 

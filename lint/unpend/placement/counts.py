@@ -1,70 +1,128 @@
-"""How many replicas of a workload fixed nodes take at once: the seam between one pod and all of them."""
+"""How many replicas of every workload the nodes take: alone by arithmetic, together with others by `replicas`.
+
+Most workloads know nothing of other pods; for them the count is a sum over nodes. Those that do (spread constraints,
+pod affinity and anti-affinity, volumes for one pod), and those that such rules look at, are counted together.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from unpend.algebra.selectors import matches
 from unpend.model.inventory import Inventory, Workload
-from unpend.model.pod import EffectivePod
+from unpend.model.pod import Affinity, EffectivePod, LabelSelector
 from unpend.placement.demand import Demand
 from unpend.placement.fixed import FixedNodes
 from unpend.placement.space import ZERO, Interval, Masks, Shape, Space
-from unpend.placement.verdict import Cause, Fact
+from unpend.placement.verdict import Cause, Fact, Obstacle
 from unpend.settings import Settings
+
+ONE_POD = "ReadWriteOncePod"
+JOINT_LIMIT = 2_000
+"""Workloads × nodes up to which workloads without rules about other pods are counted together, for contention."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaQuestion:
-    """`needed` pods of one demand on a space whose shapes accept one of them as `accepted` says.
+class Placing:
+    """A workload with pods to place: `needed` of them, `surge` more while it is updated, `maximum` under an autoscaler.
 
-    `space` is `fixed.space`, or that space without the workload's own bound pods, which are replaced in a rollout.
+    `space` is that of the nodes, without the workload's own bound pods where those are in the way; `accepted` are the
+    shapes that take one pod.
     """
 
     workload: Workload
     pod: EffectivePod
     demand: Demand
-    fixed: FixedNodes
     space: Space
     accepted: Masks
     needed: int
-    inventory: Inventory
-    settings: Settings
+    surge: int = 0
+    maximum: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class ReplicaAnswer:
     """`at_most` is a sound bound, `at_least` has a witness; both are cut off at `needed`.
 
-    `cause` says what keeps it below `needed`. `stuck` says whether an unlucky order can fall short although `needed`
-    pods fit; None: not known. `facts` are what a gap between the bounds depends on.
+    `cause` and `obstacles` say what keeps it below `needed`. `stuck`: whether an unlucky order can fall short although
+    `needed` pods fit; None: not known. `facts` are what a gap between the bounds depends on. `rollout` and `maximum`
+    are bounds for those numbers, None when not asked. `closed` are nodes that other pods keep this one away from.
     """
 
     at_least: int
     at_most: int
     cause: Cause | None = None
     stuck: bool | None = False
+    obstacles: tuple[Obstacle, ...] = ()
     facts: tuple[Fact, ...] = ()
+    rollout: int | None = None
+    maximum: int | None = None
+    closed: Mapping[int, Obstacle] = field(default_factory=dict)
 
 
-def replica_counts(question: ReplicaQuestion) -> ReplicaAnswer:
-    """The counts of a workload whose pods know nothing of each other but what they take from a node (P-721, S-604)."""
-    return independent(question)
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Answers by workload id, and groups of workloads that each fit but cannot all run at once."""
+
+    answers: Mapping[str, ReplicaAnswer]
+    contention: tuple[tuple[str, ...], ...] = ()
 
 
-def independent(question: ReplicaQuestion) -> ReplicaAnswer:
-    """Packing by pod slots, resources and host ports alone."""
-    needed = question.needed
+def count_all(placings: Sequence[Placing], fixed: FixedNodes, inventory: Inventory, settings: Settings) -> Counts:
+    """The counts of all workloads."""
+    tied = tied_together(placings, fixed, inventory)
+    answers = {p.workload.id: independent(p) for p in placings if p.workload.id not in tied}
+    together = [p for p in placings if p.workload.id in tied]
+    if len(placings) * len(fixed.nodes) <= JOINT_LIMIT:
+        alone = [p for p in placings if (a := answers.get(p.workload.id)) and a.at_least >= p.needed]
+        if not _all_fit_greedily(alone, fixed.space):
+            together = list(placings)
+    if not together:
+        return Counts(answers)
+    from unpend.placement.replicas.fixed import Wanted, counts
+
+    found = counts(
+        [Wanted(p.workload, p.pod, p.demand, p.needed, p.surge, p.maximum) for p in together],
+        fixed,
+        inventory,
+        settings,
+    )
+    for name, r in found.counts.items():
+        answers[name] = ReplicaAnswer(
+            r.at_least, r.at_most, r.cause, r.stuck, r.obstacles, r.facts, r.rollout, r.maximum, r.closed
+        )
+    return Counts(answers, found.contention)
+
+
+def independent(placing: Placing) -> ReplicaAnswer:
+    """Packing by pod slots, resources and host ports alone (P-721, S-604)."""
+    most = max(placing.needed + placing.surge, placing.maximum)
+    total = pack(placing.demand, placing.space, placing.accepted, most)
+    low, high = min(total.low, placing.needed), min(total.high, placing.needed)
+    cause: Cause | None = None
+    if low < placing.needed:
+        cause = "ports" if placing.demand.ports else "resources"
+    return ReplicaAnswer(
+        low,
+        high,
+        cause,
+        rollout=min(total.high, placing.needed + placing.surge) if placing.surge else None,
+        maximum=min(total.high, placing.maximum) if placing.maximum else None,
+    )
+
+
+def pack(demand: Demand, space: Space, accepted: Masks, limit: int) -> Interval:
+    """How many pods of one demand the shapes take together, at most `limit`."""
     low = high = 0
-    for number in question.space.bits(question.accepted.possible):
-        copies = copies_on(question.demand, question.space.shapes[number], needed)
-        high = min(needed, high + copies.high)
-        if question.accepted.sure >> number & 1:
-            low = min(needed, low + copies.low)
-        if low >= needed:
+    for number in space.bits(accepted.possible):
+        copies = copies_on(demand, space.shapes[number], limit)
+        high = min(limit, high + copies.high)
+        if accepted.sure >> number & 1:
+            low = min(limit, low + copies.low)
+        if low >= limit:
             break
-    if low < needed and question.demand.ports:
-        return ReplicaAnswer(low, high, "ports")
-    return ReplicaAnswer(low, high, "resources" if low < needed else None)
+    return Interval(low, high)
 
 
 def copies_on(demand: Demand, shape: Shape, limit: int) -> Interval:
@@ -76,3 +134,77 @@ def copies_on(demand: Demand, shape: Shape, limit: int) -> Interval:
         free = shape.free.get(resource, ZERO)
         low, high = min(low, free.low // amount), min(high, free.high // amount)
     return Interval(max(low, 0), max(high, 0))
+
+
+def tied_together(placings: Sequence[Placing], fixed: FixedNodes, inventory: Inventory) -> frozenset[str]:
+    """The workloads with rules about other pods, and those whose pods such a rule looks at."""
+    exclusive = {(c.namespace, c.name) for c in inventory.claims if ONE_POD in c.access_modes}
+    by_label: dict[tuple[str, str], list[Placing]] = {}
+    for placing in placings:
+        for item in placing.pod.labels.items():
+            by_label.setdefault(item, []).append(placing)
+    tied: set[str] = set()
+    for placing in placings:
+        spec = placing.pod.spec
+        selectors = [c.selector for c in spec.spread if c.when_unsatisfiable == "DoNotSchedule"]
+        selectors += _selectors(spec.affinity)
+        claims = any((placing.workload.namespace, volume.claim) in exclusive for volume in spec.volumes)
+        if selectors or claims:
+            tied.add(placing.workload.id)
+            tied.update(p.workload.id for p in _looked_at(selectors, placings, by_label))
+    here = [o.pod.template for held in fixed.bound for o in held if o.pod is not None]
+    here += [daemon.workload.template for daemon in fixed.daemons.values()]
+    against = [term.selector for template in here for term in template.spec.affinity.anti_required]
+    tied.update(p.workload.id for p in _looked_at(against, placings, by_label))
+    return frozenset(tied)
+
+
+def _selectors(affinity: Affinity) -> list[LabelSelector | None]:
+    return [term.selector for term in (*affinity.pod_required, *affinity.anti_required)]
+
+
+def _looked_at(
+    selectors: Iterable[LabelSelector | None],
+    placings: Sequence[Placing],
+    by_label: Mapping[tuple[str, str], Sequence[Placing]],
+) -> Iterable[Placing]:
+    """The workloads whose labels some selector matches; namespaces are not looked at, which can only give more."""
+    for selector in selectors:
+        if selector is None:
+            continue
+        listed = next((e for e in selector.expressions if e.operator == "In"), None)
+        candidates: Iterable[Placing] = placings
+        if listed is not None:
+            candidates = [p for value in listed.values for p in by_label.get((listed.key, value), ())]
+        for placing in candidates:
+            if matches(selector.expressions, placing.pod.labels):
+                yield placing
+
+
+def _all_fit_greedily(placings: Sequence[Placing], space: Space) -> bool:
+    """Whether all pods fit side by side when each takes the first node with room: then there is no contention."""
+    shapes = space.shapes
+    slots = [shape.slots.low for shape in shapes]
+    free: list[dict[str, int]] = [{name: amount.low for name, amount in shape.free.items()} for shape in shapes]
+    ports: list[set[tuple[str, int]]] = [set() for _ in shapes]
+    for placing in sorted(placings, key=lambda p: p.accepted.sure.bit_count()):
+        left = placing.needed
+        taken = {(port.protocol, port.host_port) for port in placing.demand.ports}
+        for number in placing.space.bits(placing.accepted.sure):
+            room = min(slots[number], left, 1 if taken else left)
+            if taken & ports[number]:
+                continue
+            for name, amount in placing.demand.requests.items():
+                room = min(room, free[number].get(name, 0) // amount)
+            if room <= 0:
+                continue
+            slots[number] -= room
+            left -= room
+            ports[number] |= taken
+            for name, amount in placing.demand.requests.items():
+                free[number][name] -= amount * room
+            if not left:
+                break
+        if left:
+            return False
+    return True

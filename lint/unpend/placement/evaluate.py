@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 from unpend.model.admission import admit
-from unpend.model.inventory import Inventory, Workload
+from unpend.model.inventory import Autoscaler, Inventory, Workload
 from unpend.model.pod import EffectivePod, Refusal
 from unpend.placement.conflict import conflict
-from unpend.placement.counts import ReplicaAnswer, ReplicaQuestion, replica_counts
+from unpend.placement.counts import Counts, Placing, ReplicaAnswer, count_all, pack
 from unpend.placement.daemonset import evaluate_daemon
 from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of
 from unpend.placement.fixed import FixedNodes, fixed_nodes
 from unpend.placement.needed import Replicas, autoscalers_by_target, replicas_of
 from unpend.placement.owned import OwnedPods
-from unpend.placement.pools import NodePools, facts_of, witness_of, zones_of
+from unpend.placement.pools import DAEMONSET_FACT, FACTS, NodePools, facts_of, witness_of, zones_of
 from unpend.placement.preemption import after_evictions
 from unpend.placement.repair import nearest
+from unpend.placement.replicas.surge import surge_of
 from unpend.placement.scheduler import filters
-from unpend.placement.space import Masks, Space
+from unpend.placement.space import Masks
 from unpend.placement.verdict import (
     Against,
     Cause,
     Fact,
     Obstacle,
-    Repair,
     ReplicaCounts,
+    Rollout,
     Verdict,
     WorkloadVerdict,
 )
@@ -47,7 +48,7 @@ def evaluate_inventory(
     `admitted` gives the effective pod of a workload, where a caller keeps them already.
     """
     run = _Run(inventory, settings, admitted or (lambda workload: admit(workload, inventory, settings)))
-    return tuple(run.verdict(workload) for workload in inventory.workloads)
+    return tuple(run.verdicts())
 
 
 def is_open(inventory: Inventory, settings: Settings) -> bool:
@@ -69,7 +70,7 @@ class _Run:
         self.inventory = inventory
         self.settings = settings
         self.admitted = admitted
-        self.answers: dict[tuple[object, ...], Masks] = {}
+        self.masks: dict[tuple[object, ...], Masks] = {}
         self.open = is_open(inventory, settings)
         self.autoscalers = autoscalers_by_target(inventory)
         self.assumptions = ("A5",) if settings.world.daemonsets == "open" else ()
@@ -89,18 +90,51 @@ class _Run:
         """The Nodes as pools."""
         return NodePools(self.fixed)
 
-    def verdict(self, workload: Workload) -> WorkloadVerdict:
-        """The verdict of one workload."""
+    def verdicts(self) -> Iterator[WorkloadVerdict]:
+        """The verdict of every workload: first one pod of each, then the replicas of all, then what that says."""
+        first = [self._first(workload) for workload in self.inventory.workloads]
+        placings = [p for p in first if isinstance(p, Placing)]
+        counts = count_all([p for p in placings if p.accepted.possible], self.fixed, self.inventory, self.settings)
+        for found in first:
+            yield self._placed(found, counts) if isinstance(found, Placing) else found
+
+    def _replicas(self, workload: Workload) -> Replicas:
+        return replicas_of(workload, self._autoscaler(workload))
+
+    def _autoscaler(self, workload: Workload) -> Autoscaler | None:
+        return self.autoscalers.get((workload.kind, workload.namespace, workload.name))
+
+    def _first(self, workload: Workload) -> Placing | WorkloadVerdict:
+        """What can be said without counting, or what has to be counted."""
         if workload.kind == "DaemonSet":
             pod = self.admitted(workload)
             return self._rejected(workload, pod, Replicas(0, 0)) if pod.refusals else self._daemon(workload, pod)
-        replicas = replicas_of(workload, self.autoscalers.get((workload.kind, workload.namespace, workload.name)))
+        replicas = self._replicas(workload)
         if replicas.needed <= 0:
             return self._result(workload, _Ruling("skipped", None), ReplicaCounts(replicas.wanted, 0, 0, 0))
         pod = self.admitted(workload)
         if pod.refusals:
             return self._rejected(workload, pod, replicas)
-        return self._placed(workload, pod, replicas)
+        return self._placing(workload, pod, replicas.needed)
+
+    def _placing(self, workload: Workload, pod: EffectivePod, needed: int) -> Placing:
+        demand = demand_of(pod)
+        space = self.fixed.space
+        accepted = self._ask(demand)
+        if self.inventory.bound_pods and pack(demand, space, accepted, needed).low < needed:
+            own = self.fixed.without(self.owned.pods_of(workload))
+            if own is not None:
+                space, accepted = own, filters.ask(demand, own).accepted
+        autoscaler = self._autoscaler(workload)
+        maximum = autoscaler.maximum if autoscaler and autoscaler.maximum else 0
+        surge = surge_of(workload, needed)
+        return Placing(workload, pod, demand, space, accepted, needed, surge.extra if surge else 0, maximum)
+
+    def _ask(self, demand: Demand) -> Masks:
+        masks = self.masks.get(demand.key)
+        if masks is None:
+            masks = self.masks[demand.key] = filters.ask(demand, self.fixed.space).accepted
+        return masks
 
     def _result(self, workload: Workload, ruling: _Ruling, counts: ReplicaCounts) -> WorkloadVerdict:
         return WorkloadVerdict(
@@ -137,89 +171,73 @@ class _Run:
             zones=zones_of(self.fixed.space, outcome.accepted.possible),
         )
 
-    def _placed(self, workload: Workload, pod: EffectivePod, replicas: Replicas) -> WorkloadVerdict:
-        demand = demand_of(pod)
-        space = self.fixed.space
-        accepted = self._ask(demand)
-        answer = self._count(workload, pod, demand, space, accepted, replicas.needed)
-        if answer.at_least < replicas.needed and self.inventory.bound_pods:
-            own = self.fixed.without(self.owned.pods_of(workload))
-            if own is not None:
-                space, accepted = own, filters.ask(demand, own).accepted
-                answer = self._count(workload, pod, demand, space, accepted, replicas.needed)
+    def _placed(self, placing: Placing, counts: Counts) -> WorkloadVerdict:
+        demand, space, accepted = placing.demand, placing.space, placing.accepted
+        answer = counts.answers.get(placing.workload.id, _NOTHING)
         preempting = 0 if accepted.possible or not space.shapes else after_evictions(demand, self.fixed)
-        obstacles: tuple[Obstacle, ...] = ()
-        repair: Repair | None = None
+        obstacles, repair = answer.obstacles, None
         if not accepted.possible and space.shapes:
             obstacles, repair = conflict(demand, space), nearest(demand, space)
-        ruling = self._ruling(demand, space, accepted, preempting, obstacles, answer, replicas.needed)
-        ruling = self._settled(ruling, pod, demand, self.open)
+        closed = 0
+        for number in answer.closed:
+            closed |= 1 << number
+        accepted = Masks(accepted.sure & ~closed, accepted.possible & ~closed)
+        if closed and not accepted.possible:
+            obstacles = tuple(dict.fromkeys((*obstacles, *answer.closed.values())))
+        groups = tuple(group for group in counts.contention if placing.workload.id in group)
+        ruling = self._ruling(placing, preempting, obstacles, answer, bool(groups))
+        ruling = self._settled(ruling, placing.pod, demand, self.open)
         assumptions = self.assumptions if ruling.verdict == "fits" else ()
-        witness = (
-            witness_of(space.shapes[_lowest(accepted.sure)], self._owner(accepted.sure)) if accepted.sure else None
-        )
+        witness = space.shapes[_lowest(accepted.sure)] if accepted.sure else None
         return WorkloadVerdict(
-            workload=workload.id,
+            workload=placing.workload.id,
             cluster=self.settings.cluster,
             verdict=ruling.verdict,
             cause=ruling.cause,
             certainty="assumed" if assumptions else "proved",
-            replicas=ReplicaCounts(replicas.wanted, replicas.needed, answer.at_least, answer.at_most),
+            replicas=self._numbers(placing, answer),
             assumptions=assumptions,
-            pools=self.pools.verdicts(demand, space, accepted, preempting, obstacles),
+            pools=self.pools.verdicts(demand, space, accepted, preempting, obstacles, answer.closed),
             conflict=obstacles,
-            witness=witness,
+            witness=witness_of(witness, witness.source.owner) if witness else None,
             facts=ruling.facts,
             nearest=repair,
             zones=zones_of(space, accepted.possible | preempting),
-            place=workload.place,
+            contention=groups,
+            place=placing.workload.place,
         )
 
-    def _owner(self, mask: int) -> str:
-        return self.fixed.space.shapes[_lowest(mask)].source.owner
+    def _numbers(self, placing: Placing, answer: ReplicaAnswer) -> ReplicaCounts:
+        wanted, needed = self._replicas(placing.workload).wanted, placing.needed
+        rollout = Rollout(needed + placing.surge, answer.rollout) if answer.rollout is not None else None
+        maximum = Rollout(placing.maximum, answer.maximum) if answer.maximum is not None else None
+        return ReplicaCounts(wanted, needed, answer.at_least, answer.at_most, rollout, maximum)
 
-    def _ask(self, demand: Demand) -> Masks:
-        masks = self.answers.get(demand.key)
-        if masks is None:
-            masks = self.answers[demand.key] = filters.ask(demand, self.fixed.space).accepted
-        return masks
-
-    def _count(
-        self, workload: Workload, pod: EffectivePod, demand: Demand, space: Space, accepted: Masks, needed: int
-    ) -> ReplicaAnswer:
-        if not accepted.possible:
-            return ReplicaAnswer(0, 0)
-        return replica_counts(
-            ReplicaQuestion(workload, pod, demand, self.fixed, space, accepted, needed, self.inventory, self.settings)
-        )
-
+    @staticmethod
     def _ruling(
-        self,
-        demand: Demand,
-        space: Space,
-        accepted: Masks,
-        preempting: int,
-        obstacles: tuple[Obstacle, ...],
-        answer: ReplicaAnswer,
-        needed: int,
+        placing: Placing, preempting: int, obstacles: tuple[Obstacle, ...], answer: ReplicaAnswer, contended: bool
     ) -> _Ruling:
         """The verdict for nodes that are all there is, as far as the scheduler is asked."""
+        accepted, needed = placing.accepted, placing.needed
         if not accepted.possible and not preempting:
             return _Ruling("never", obstacles[-1].cause if obstacles else "pool-unusable")
         if not accepted.sure:
-            facts = facts_of(demand, space, accepted.possible | preempting, preempting)
+            facts = facts_of(placing.demand, placing.space, accepted.possible | preempting, preempting)
             return _Ruling("conditional", "unknown-fact", facts)
         if answer.at_most <= 0:
             return _Ruling("never", answer.cause or "unknown-fact", answer.facts)
         if answer.at_most < needed:
-            return _Ruling("partial", answer.cause, answer.facts)
+            return _Ruling("partial", answer.cause or "resources", answer.facts)
         if answer.at_least < needed or answer.stuck is None:
-            return _Ruling("conditional", "unknown-fact", answer.facts)
+            return _Ruling("conditional", "unknown-fact", answer.facts or (_gap(placing),))
+        if contended:
+            return _Ruling("conditional", "contention", answer.facts)
         if answer.stuck:
             return _Ruling("conditional", "placement-order", answer.facts)
         return _Ruling("fits", None, answer.facts)
 
-    def _settled(self, ruling: _Ruling, pod: EffectivePod, demand: Demand, is_open: bool) -> _Ruling:
+    @staticmethod
+    def _settled(ruling: _Ruling, pod: EffectivePod, demand: Demand, is_open: bool) -> _Ruling:
         """What lies outside the filters: who schedules at all, facts of admission, nodes that nobody described."""
         facts = _not_looked_at(demand)
         if facts:
@@ -232,6 +250,17 @@ class _Run:
             fact = Fact(OTHER_POOLS, "whether there are nodes or pools that are not among the files", place)
             return _Ruling("conditional", "unknown-fact", (fact, *ruling.facts))
         return ruling
+
+
+_NOTHING = ReplicaAnswer(0, 0)
+
+
+def _gap(placing: Placing) -> Fact:
+    """Why a count stays open when nothing else is named."""
+    low_only = placing.accepted.sure != placing.accepted.possible
+    if low_only or any(i.low != i.high for shape in placing.space.shapes for i in shape.free.values()):
+        return Fact(DAEMONSET_FACT, FACTS[DAEMONSET_FACT], placing.demand.spec_place)
+    return Fact("step-budget", "how many replicas fit: the search was given up", placing.demand.spec_place)
 
 
 def _lowest(mask: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from unpend.placement.demand import Demand
@@ -22,7 +23,7 @@ DAEMONSET_FACT = "daemonset-placement"
 PREEMPTION_FACT = "preemption"
 CLAIMS_FACT = "resource-claims"
 
-_FACTS = {
+FACTS = {
     TOLERATION_FACT: "whether the control plane adds tolerations for extended resources (ExtendedResourceToleration)",
     DAEMONSET_FACT: "which of the DaemonSets run on nodes that cannot take all of them",
     PREEMPTION_FACT: "whether pods of lower priority may be evicted to make room",
@@ -44,16 +45,37 @@ class NodePools:
         return len(self.fixed.nodes) > MOST_SHOWN
 
     def verdicts(
-        self, demand: Demand, space: Space, accepted: Masks, preempting: int, conflict: tuple[Obstacle, ...]
+        self,
+        demand: Demand,
+        space: Space,
+        accepted: Masks,
+        preempting: int,
+        conflict: tuple[Obstacle, ...],
+        closed: Mapping[int, Obstacle],
     ) -> tuple[PoolVerdict, ...]:
-        """Each Node, or all together; `preempting` are those that take the pod only after evictions."""
+        """Each Node, or all together.
+
+        `preempting` are those that take the pod only after evictions, `closed` those that other pods keep it away from
+        (they are not among the accepting ones).
+        """
         if not space.shapes:
             return ()
         if self.grouped:
             return (self._together(demand, space, accepted, preempting, conflict),)
-        return tuple(self._single(demand, space, number, accepted, preempting) for number in range(len(space.shapes)))
+        return tuple(
+            self._single(demand, space, number, accepted, preempting, closed.get(number))
+            for number in range(len(space.shapes))
+        )
 
-    def _single(self, demand: Demand, space: Space, number: int, accepted: Masks, preempting: int) -> PoolVerdict:
+    def _single(
+        self,
+        demand: Demand,
+        space: Space,
+        number: int,
+        accepted: Masks,
+        preempting: int,
+        closed: Obstacle | None,
+    ) -> PoolVerdict:
         if accepted.sure >> number & 1:
             known = self._accepting.get(number)
             if known is None:
@@ -64,6 +86,8 @@ class NodePools:
             found = filters.obstacles(demand, space, number)
             return self._make(number, "conditional", "unknown-fact", "unknown", found, facts)
         found = filters.obstacles(demand, space, number)
+        if closed is not None:
+            found = (*found, closed)
         return self._make(number, "never", found[0].cause if found else "unknown-fact", "no", found)
 
     def _make(
@@ -112,7 +136,7 @@ class NodePools:
 def facts_of(demand: Demand, space: Space, mask: int, preempting: int) -> tuple[Fact, ...]:
     """What decides on shapes that possibly, but not surely take the pod."""
     if demand.claims:
-        return (Fact(CLAIMS_FACT, _FACTS[CLAIMS_FACT], demand.spec_place.at("resourceClaims")),)
+        return (Fact(CLAIMS_FACT, FACTS[CLAIMS_FACT], demand.spec_place.at("resourceClaims")),)
     names = []
     certain = mask & ~preempting
     if demand.possible_tolerations and certain & ~space.tolerated(demand.tolerations):
@@ -121,7 +145,7 @@ def facts_of(demand: Demand, space: Space, mask: int, preempting: int) -> tuple[
         names.append(DAEMONSET_FACT)
     if mask & preempting:
         names.append(PREEMPTION_FACT)
-    return tuple(Fact(name, _FACTS[name], demand.spec_place) for name in names)
+    return tuple(Fact(name, FACTS[name], demand.spec_place) for name in names)
 
 
 def zones_of(space: Space, mask: int) -> tuple[str, ...]:
