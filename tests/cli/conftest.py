@@ -127,6 +127,6 @@ def unpend(project: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)
             code = cli.run(arguments)
-        return Outcome(code, *(stream.detach().getvalue().decode("utf-8") for stream in (out, err)))  # type: ignore[attr-defined]
+        return Outcome(code, *(stream.detach().getvalue().decode("utf-8") for stream in (out, err)))
 
     return run

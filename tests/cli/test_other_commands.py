@@ -63,6 +63,14 @@ def test_explain_a_workload_that_is_not_there(unpend: Any) -> None:
     assert "Deployment/shop/web" in done.err
 
 
+def test_explain_tells_what_it_could_not_read(unpend: Any, project: Path) -> None:
+    (project / "broken.yaml").write_text("apiVersion: v1\nkind: Pod\nspec: [\n", encoding="utf-8")
+    done = unpend("explain", ".")
+    assert done.code == 0
+    assert "broken.yaml:" in done.err
+    assert "Deployment/shop/web: never" in done.out
+
+
 def test_explain_prints_the_same_envelope(unpend: Any) -> None:
     done = unpend("explain", ".", "--output", "json")
     data = json.loads(done.out)

@@ -10,12 +10,15 @@ import click
 
 from unpend.cli.outputs import chosen_outputs, report_options, write_outputs
 from unpend.cli.parameters import color_option, input_options, output_option, reading_options
+from unpend.cli.stream import complain
+from unpend.report.concise import place
 
 if TYPE_CHECKING:
     from unpend.engine.result import Result
     from unpend.report.options import ReportOptions
 
 _FORMATS = ("text", "json")
+_ABOUT_THE_RUN = ("yaml-syntax", "internal-error")
 
 
 @click.command("explain")
@@ -39,6 +42,9 @@ def command(workloads: tuple[str, ...], outputs: tuple[str, ...], color: str, **
     gathered = gather(Request.of(given, explain=True))
     result = gathered.run()
     gathered.tell(result)
+    for finding in result.active:
+        if finding.rule in _ABOUT_THE_RUN:  # what could not be read or judged is missing from the verdicts
+            complain(f"{place(finding)}: {finding.message}")
     if workloads:
         result = only(result, workloads)
     options = report_options(color, os.environ, category=gathered.category)
