@@ -36,6 +36,8 @@ TENANCY = INSTANCE + "tenancy"
 SINCE: Mapping[str, tuple[int, int]] = {INSTANCE + "capability-flex": (1, 7), TENANCY: (1, 9)}
 """The version of Karpenter from which on a type has the label; others are older than v1."""
 
+AmountsOf = Callable[[Hardware, NodeProfile], Mapping[str, Interval]]
+
 _ZONE_NAME = re.compile(r"((?:[a-z]+-)+[0-9]+)(-[a-z0-9-]*[0-9])?[a-z]")
 _TYPE_NAME = re.compile(r"([a-z]+)(?:-[0-9]+tb)?([0-9]+).*\.")
 _OFFERED_AS = (ZONE, ZONE_ID, REGION, CAPACITY_TYPE)
@@ -67,7 +69,7 @@ class AwsCatalog:
         self._never = frozenset(data["notOffered"])
         self._masks: dict[str, Mapping[str, int]] = {}
         self._shapes: dict[tuple[NodeProfile, str | None, tuple[Zone, ...]], Shapes] = {}
-        self._resources: dict[NodeProfile, Resources] = {}
+        self._resources: dict[tuple[NodeProfile, AmountsOf], Resources] = {}
         self._classes: dict[bool, list[tuple[Hardware, list[int]]]] = {}
         self.well_known = frozenset(LABELS) - {INSTANCE_TYPE, ARCH} | _RESERVATION_LABELS | {ZONE_ID}
 
@@ -190,15 +192,15 @@ class AwsCatalog:
             found = self._classes[disks] = list(classes.values())
         return found
 
-    def resources(self, profile: NodeProfile) -> Resources:
-        """Allocatable of all types under a profile."""
-        found = self._resources.get(profile)
+    def resources(self, profile: NodeProfile, of: AmountsOf = allocatable) -> Resources:
+        """Allocatable (or capacity) of all types under a profile."""
+        found = self._resources.get((profile, of))
         if found is None:
             count = len(self.names)
             lows: dict[str, list[int]] = {}
             highs: dict[str, list[int]] = {}
             for hardware, numbers in self._alike(profile.raid0):
-                for name, (low, high) in allocatable(hardware, profile).items():
+                for name, (low, high) in of(hardware, profile).items():
                     if name not in lows:
                         lows[name], highs[name] = [0] * count, [0] * count
                     low_column, high_column = lows[name], highs[name]
@@ -206,7 +208,7 @@ class AwsCatalog:
                         low_column[number] = low
                         high_column[number] = high
             columns = {name: (low, low if low == highs[name] else highs[name]) for name, low in lows.items()}
-            found = self._resources[profile] = Resources(columns, count)
+            found = self._resources[profile, of] = Resources(columns, count)
         return found
 
     # Offerings and prices
@@ -271,6 +273,7 @@ class AwsCatalog:
                 lambda number: self._type(number, profile, groups, region),
                 region,
                 (ZONE, ZONE_ID, REGION),
+                lambda: self.resources(profile, capacity),
             )
         return found
 

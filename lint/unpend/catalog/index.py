@@ -182,6 +182,8 @@ class Shapes:
 
     __slots__ = (
         "_answers",
+        "_capacity",
+        "_capacity_found",
         "_find",
         "_make",
         "_masks",
@@ -203,6 +205,7 @@ class Shapes:
         make: Callable[[int], InstanceType],
         region: str | None = None,
         open_keys: Sequence[str] = (ZONE,),
+        capacity: Callable[[], Resources] | None = None,
     ) -> None:
         """`open_keys` are keys of offerings that every node has, with a value that may be unknown here."""
         self.names = tuple(names)
@@ -213,6 +216,8 @@ class Shapes:
         self._open_keys = frozenset(open_keys)
         self._find = label_masks
         self._make = make
+        self._capacity = capacity
+        self._capacity_found: Resources | None = None
         self._masks: dict[str, Mapping[str, int]] = {}
         self._answers: dict[tuple[str, Hashable], int] = {}
         self._types: dict[int, InstanceType] = {}
@@ -262,6 +267,13 @@ class Shapes:
                 answer |= self.all & ~carried
             self._answers[key, token] = answer
         return answer
+
+    @property
+    def capacity(self) -> Resources:
+        """What nodes of the types have in all: what limits of a NodePool are counted in (karpenter L-1, L-5)."""
+        if self._capacity_found is None:
+            self._capacity_found = self._capacity() if self._capacity else self.resources
+        return self._capacity_found
 
     def type(self, number: int) -> InstanceType:
         """One type, in full."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from unpend.algebra.quantity import QuantityError, milli
 from unpend.algebra.values import ValueSet
@@ -82,6 +82,7 @@ class OwnCatalog:
                 groups,
                 self.types.__getitem__,
                 region,
+                capacity=lambda: Resources(_columns(self.types, "capacity"), len(self.types)),
             )
         return found
 
@@ -222,10 +223,13 @@ def _allocatable(capacity: Mapping[str, int], sections: Mapping[str, Mapping[str
     return {name: exactly(amount) for name, amount in amounts.items()}
 
 
-def _columns(types: Sequence[InstanceType]) -> dict[str, tuple[Sequence[int], Sequence[int]]]:
-    """Allocatable as columns; the amounts of an own catalogue are known exactly."""
+def _columns(
+    types: Sequence[InstanceType], which: Literal["allocatable", "capacity"] = "allocatable"
+) -> dict[str, tuple[Sequence[int], Sequence[int]]]:
+    """Allocatable (or capacity) as columns; the amounts of an own catalogue are known exactly."""
     columns: dict[str, tuple[Sequence[int], Sequence[int]]] = {}
-    for name in dict.fromkeys(name for one in types for name in one.allocatable):
-        column = [one.allocatable[name].low if name in one.allocatable else 0 for one in types]
+    amounts = [getattr(one, which) for one in types]
+    for name in dict.fromkeys(name for one in amounts for name in one):
+        column = [one[name].low if name in one else 0 for one in amounts]
         columns[name] = column, column
     return columns
