@@ -11,6 +11,7 @@ import pytest
 import unpend
 from unpend.config.errors import ConfigError
 from unpend.config.load import read_config
+from unpend.settings import World
 
 NODE: dict[str, Any] = {
     "apiVersion": "v1",
@@ -102,3 +103,15 @@ def test_everything_that_is_offered_exists() -> None:
         assert getattr(unpend, name) is not None
     with pytest.raises(AttributeError):
         unpend.nothing  # noqa: B018
+
+
+def test_in_an_open_world_placement_rules_give_hints() -> None:
+    tainted = {**NODE, "spec": {"taints": [{"key": "dedicated", "effect": "NoSchedule"}]}}
+    result = unpend.check([tainted, _pod()])
+    assert [(f.rule, f.severity) for f in result.findings] == [("untolerated-taint", "info")]
+    assert "in the pools found here" in result.findings[0].message
+    assert [w.verdict for w in result.workloads] == ["conditional"]
+    closed = unpend.Settings(world=World.all_closed())
+    assert [(f.rule, f.severity) for f in unpend.check([tainted, _pod()], closed).findings] == [
+        ("untolerated-taint", "error")
+    ]

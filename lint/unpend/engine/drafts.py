@@ -85,8 +85,8 @@ class Resolver:
                 return candidate
         return candidates[0]
 
-    def draft(self, finding: Finding, rule: str, severity: Severity, verdict: WorkloadVerdict | None) -> Draft:
-        """The finding with its locations looked up."""
+    def draft(self, finding: Finding, rule: str, verdict: WorkloadVerdict | None) -> Draft:
+        """The finding with its locations looked up; its severity is settled by the run."""
         place = finding.place
         reference = self.reference(place, finding.workload)
         location = place.location(finding.part)
@@ -96,7 +96,7 @@ class Resolver:
             repair = "; ".join(change.message for change in verdict.nearest.changes)
         return Draft(
             rule=rule,
-            severity=severity,
+            severity=finding.severity or "info",
             message=finding.message,
             location=location,
             certainty=finding.certainty,

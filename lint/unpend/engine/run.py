@@ -19,7 +19,7 @@ from unpend.engine.suppression import Suppressions
 from unpend.engine.troubles import duplicate_key_drafts, notices, trouble_drafts
 from unpend.model.inventory import Inventory
 from unpend.placement.verdict import WorkloadVerdict
-from unpend.rule import Facts, Finding, Severity
+from unpend.rule import Facts, Finding, Severity, WorldKind
 from unpend.settings import Settings, World
 from unpend.source.document import Document, Object, Reading, Trouble
 
@@ -188,9 +188,10 @@ def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry
     for active, finding in settle(yielded):
         if active.selected:
             try:
-                severity = severity_of(active, finding, world)
                 verdict = verdicts.get(finding.workload) if finding.workload else None
-                drafts.append(resolver.draft(finding, active.entry.name, severity, verdict))
+                draft = resolver.draft(finding, active.entry.name, verdict)
+                draft.severity, draft.message = settled(active, finding, world)
+                drafts.append(draft)
             except Exception as error:
                 crashes.add(active.entry.name, error)
     drafts.extend(crashes.drafts())
@@ -214,14 +215,29 @@ def _verdicts(facts: Facts, crashes: Crashes) -> Mapping[str, WorkloadVerdict]:
         return {}
 
 
-def severity_of(active: ActiveRule, finding: Finding, world: World) -> Severity:
-    """The severity that holds: the config's, else the finding's, else the rule's; `info` where the world is open.
+_FOUND_HERE: dict[WorldKind, str] = {
+    "pools": "in the pools found here",
+    "nodes": "in the nodes found here",
+    "workloads": "among the workloads found here",
+    "daemonsets": "with the DaemonSets found here",
+    "pdbs": "with the PodDisruptionBudgets found here",
+    "namespaces": "among the namespaces found here",
+    "classes": "among the classes found here",
+    "claims": "among the claims found here",
+}
 
-    A statement that takes something for complete that is not known to be complete is no more than a hint.
+
+def settled(active: ActiveRule, finding: Finding, world: World) -> tuple[Severity, str]:
+    """Severity and message: the config's severity, else the finding's, else the rule's; a hint where the world is open.
+
+    A statement that takes something for complete that is not known to be complete is no more than a hint, and says so.
     """
-    severity = active.severity or finding.severity or active.entry.severity
     assumed = active.entry.assumes_closed if finding.assumes_closed is None else finding.assumes_closed
-    return "info" if any(getattr(world, kind) == "open" for kind in assumed) else severity
+    for kind in assumed:
+        if getattr(world, kind) == "open":
+            text = finding.message.removesuffix(".")
+            return "info", f"{text} ({_FOUND_HERE[kind]}){finding.message[len(text) :]}"
+    return active.severity or finding.severity or active.entry.severity, finding.message
 
 
 def _judged(drafts: Iterable[Draft], selected: Mapping[str, ActiveRule]) -> list[Draft]:

@@ -54,8 +54,12 @@ _WORDS: Mapping[str, str] = {
 
 
 def blame(verdict: WorkloadVerdict) -> Blame | None:
-    """The obstacle that explains a `never` or `loop` best; None for every other verdict, or where no pool was asked."""
-    if verdict.verdict not in REFUSED or verdict.cause == "rejected":
+    """The obstacle that explains a `never` or `loop` best; None for every other verdict, or where no pool was asked.
+
+    In an open world a pod that all given pools refuse is `conditional` for that reason alone; it is explained too, and
+    rules say with `assumes_closed` that their word is then a hint.
+    """
+    if not (verdict.verdict in REFUSED or _only_others_may(verdict)) or verdict.cause == "rejected":
         return None
     refusing = [pool for pool in verdict.pools if pool.obstacles]
     if not refusing:
@@ -64,3 +68,9 @@ def blame(verdict: WorkloadVerdict) -> Blame | None:
     pool = next((p for p in refusing if p.pool == nearest), refusing[0])
     obstacle = verdict.conflict[0] if verdict.conflict and nearest == pool.pool else pool.obstacles[0]
     return Blame(obstacle, pool, tuple(p for p in refusing if p is not pool))
+
+
+def _only_others_may(verdict: WorkloadVerdict) -> bool:
+    if verdict.verdict != "conditional" or any(fact.name != "other-pools" for fact in verdict.facts):
+        return False
+    return bool(verdict.pools) and all(pool.verdict in REFUSED for pool in verdict.pools)
