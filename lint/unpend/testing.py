@@ -130,7 +130,8 @@ def expectations(text: str) -> list[Expectation]:
 def check_fixture(path: Path | str, rule: str, registry: Registry | None = None) -> Result:
     """Raise AssertionError unless the comments name exactly the findings of `rule` and of the other rules they name.
 
-    A file called `bad…` must expect the rule, one called `good…` or `unknown…` must not.
+    A file called `bad…` must expect the rule, one called `good…` or `unknown…` must not; hints (`info`) are left aside
+    in the latter, since in an open world a rule may say what is so as far as it can see.
     """
     path = Path(path)
     text = path.read_text(encoding="utf-8")
@@ -145,6 +146,8 @@ def check_fixture(path: Path | str, rule: str, registry: Registry | None = None)
     result = check_text(text, names, config=_config_of(path), registry=registry, uri=path.name)
     watched = {rule, *(e.rule for e in wanted)} | {"internal-error"}
     found = [f for f in result.active if f.rule in watched]
+    if path.name.startswith("unknown"):
+        found = [f for f in found if f.severity != "info" or any(_meets(f, e) for e in wanted)]
     missing = [e for e in wanted if not any(_meets(f, e) for f in found)]
     surplus = [f for f in found if not any(_meets(f, e) for e in wanted)]
     if missing or surplus or len(found) != len(wanted):
