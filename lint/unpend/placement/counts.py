@@ -14,6 +14,7 @@ from unpend.model.inventory import Inventory, Workload
 from unpend.model.pod import Affinity, EffectivePod, LabelSelector
 from unpend.placement.demand import Demand
 from unpend.placement.fixed import FixedNodes
+from unpend.placement.scheduler.node_resources import shown
 from unpend.placement.space import ZERO, Interval, Masks, Shape, Space
 from unpend.placement.verdict import Cause, Fact, Obstacle
 from unpend.settings import Settings
@@ -88,9 +89,13 @@ def count_all(placings: Sequence[Placing], fixed: FixedNodes, inventory: Invento
         inventory,
         settings,
     )
-    for name, r in found.counts.items():
-        answers[name] = ReplicaAnswer(
-            r.at_least, r.at_most, r.cause, r.stuck, r.obstacles, r.facts, r.rollout, r.maximum, r.closed
+    for placing in together:
+        r = found.counts[placing.workload.id]
+        obstacles = r.obstacles
+        if r.cause == "resources" and not obstacles and 0 < r.at_most < placing.needed:
+            obstacles = (shortage(placing, r.at_most),)
+        answers[placing.workload.id] = ReplicaAnswer(
+            r.at_least, r.at_most, r.cause, r.stuck, obstacles, r.facts, r.rollout, r.maximum, r.closed
         )
     return Counts(answers, found.contention)
 
@@ -100,13 +105,12 @@ def independent(placing: Placing) -> ReplicaAnswer:
     most = max(placing.needed + placing.surge, placing.maximum)
     total = pack(placing.demand, placing.space, placing.accepted, most)
     low, high = min(total.low, placing.needed), min(total.high, placing.needed)
-    cause: Cause | None = None
-    if low < placing.needed:
-        cause = "ports" if placing.demand.ports else "resources"
+    short = shortage(placing, high) if low < placing.needed else None
     return ReplicaAnswer(
         low,
         high,
-        cause,
+        short.cause if short else None,
+        obstacles=(short,) if short and high < placing.needed else (),
         rollout=min(total.high, placing.needed + placing.surge) if placing.surge else None,
         maximum=min(total.high, placing.maximum) if placing.maximum else None,
     )
@@ -123,6 +127,34 @@ def pack(demand: Demand, space: Space, accepted: Masks, limit: int) -> Interval:
         if low >= limit:
             break
     return Interval(low, high)
+
+
+def shortage(placing: Placing, most: int) -> Obstacle:
+    """What runs out first when `most` pods are placed: host ports, pod slots or a resource (P-721, S-604)."""
+    demand, space = placing.demand, placing.space
+    nodes = list(space.bits(placing.accepted.possible))
+    start = f"{most} of the {placing.needed} pods find room"
+    count = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
+    if demand.ports and len(nodes) <= most:
+        port = demand.ports[0]
+        message = f"{start}: each needs a node of its own for host port {port.host_port}, and {count} can take one"
+        return Obstacle("hostPort", message, "scheduler:S-604", port.place, None, "ports")
+    scarcest, least = "", sum(max(space.shapes[n].slots.high, 0) for n in nodes)
+    for resource, amount in demand.requests.items():
+        copies = sum(max(space.shapes[n].free.get(resource, ZERO).high, 0) // amount for n in nodes)
+        if copies < least:
+            scarcest, least = resource, copies
+    if not scarcest:
+        message = f"{start}: {count} that can take one have no more pod slots"
+        return Obstacle("resources", message, "scheduler:P-711", demand.spec_place, None, "resources")
+    free = sum(max(space.shapes[n].free.get(scarcest, ZERO).high, 0) for n in nodes)
+    message = (
+        f"{start}: each asks for {shown(scarcest, demand.requests[scarcest])} of {scarcest}, "
+        f"and {count} that can take one have {shown(scarcest, free)} left in all"
+    )
+    places = demand.request_places.get(scarcest, ())
+    place = places[0] if places else demand.spec_place
+    return Obstacle("resources", message, "scheduler:P-721", place, None, "resources")
 
 
 def copies_on(demand: Demand, shape: Shape, limit: int) -> Interval:
