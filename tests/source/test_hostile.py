@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from unpend.source import compose as compose_module
 from unpend.source import reading as reading_module
-from unpend.source import table as table_module
 from unpend.source.document import Reading, Trouble
 from unpend.source.place import Span
 from unpend.source.reading import read_text
@@ -141,7 +141,7 @@ def test_a_large_scalar_is_read() -> None:
 
 
 def test_too_many_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_module, "MAX_NODES", 1_000)
+    monkeypatch.setattr(compose_module, "MAX_NODES", 1_000)
     trouble, _ = only(between("a: &a 1\nb: [" + "*a," * 10 + "1," * 2_000 + "]"))
     assert "more than 1,000 values" in trouble.message
 

@@ -77,7 +77,7 @@ def test_without_libyaml_everything_is_read_all_the_same() -> None:
         reading = read_text(text, "x")
         inner = {"v": 15, "z": [True]}
         assert [d.data for d in reading.documents] == [{"kind": "Pod", "x": inner, "w": inner}, {"b": "c"}]
-        assert [t.span.start.line for t in reading.troubles] == [5], reading.troubles
+        assert [t.span.start.line for t in reading.troubles] == [4], reading.troubles
         assert reading.documents[0].locate(("x", "z", 0)).span == ((1, 20), (1, 22))
         assert reading.documents[1].style(("b",)) == "single"
         """

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from json import JSONDecoder
+from json import JSONDecoder, loads
 from typing import Any, NamedTuple
 
 from unpend.source.scalars import ScalarError, in_json
 from unpend.source.syntax import MAX_DEPTH
+from unpend.source.table import DOUBLE, FLOW, MAPPING, PLAIN, SCALAR, SEQUENCE, Rows, Table
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _LOW = r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _HIGH = r"\\u[dD][89abAB][0-9a-fA-F]{2}"
 _ESCAPES = re.compile(rf"{_HIGH}{_LOW}|{_HIGH}|{_LOW}|\\(?s:.)")
-_ONLY_JSON = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|[^ \t\n\r,:\[\]{}"]+')
 _SINGLE = len("\\ud800")
 
 
@@ -93,15 +94,24 @@ def without_halves(text: str) -> str:
     return _ESCAPES.sub(lambda match: "\\ufffd" if len(match.group()) == _SINGLE else match.group(), text)
 
 
-def as_yaml(text: str) -> str:
-    """The text with what only JSON allows replaced by as many letters: libyaml finds the same positions then."""
-    if not text.isprintable():
-        text = _ONLY_JSON.sub("x", text)
-    if "\\/" not in text and "\\ud" not in text and "\\uD" not in text:
-        return text
-    return _ESCAPES.sub(_letters, text)
+def json_table(text: str) -> Table | None:
+    """The table of the first JSON value in a text; None where there is none. The text must be valid JSON."""
+    rows = Rows(text)
+    for token in _TOKEN.finditer(text):
+        found, start, end = token.group(), token.start(), token.end()
+        first = found[0]
+        if first in "[{":
+            rows.open(MAPPING if first == "{" else SEQUENCE, FLOW, start, end)
+        elif first in "]}":
+            rows.close(end)
+        elif first == '"':
+            rows.add(SCALAR, DOUBLE, start, end, _string(found))
+        else:
+            rows.plain[rows.add(SCALAR, PLAIN, start, end, found)] = 1
+        if not rows.opened:
+            return rows.table(None)
+    return None
 
 
-def _letters(match: re.Match[str]) -> str:
-    found = match.group()
-    return "x" * len(found) if len(found) > len("\\n") or found == "\\/" else found
+def _string(quoted: str) -> str:
+    return str(loads(without_halves(quoted))) if "\\" in quoted else quoted[1:-1]

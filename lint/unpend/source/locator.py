@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Callable
 from threading import Lock
 
 from unpend.source import table as rows
+from unpend.source.compose import build
 from unpend.source.data import is_merge, key_of, merged_rows
 from unpend.source.document import Style
 from unpend.source.place import Part, Position, Span, Step
 from unpend.source.syntax import Problem
-from unpend.source.table import STYLES, Table, build
+from unpend.source.table import STYLES, Table
 
 _KEPT_CHARACTERS = 2_000_000
 
@@ -51,53 +53,58 @@ class Composed:
         self.items: dict[int, list[int]] = {}
 
 
+TableMaker = Callable[[str], "Table | None"]
+
+
 class _Recent:
     """The tables used last, bounded by the size of their texts; at least one is kept."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Composed | None] = OrderedDict()
+        self._kept: OrderedDict[tuple[TableMaker, str], Composed | None] = OrderedDict()
         self._size = 0
         self._lock = Lock()
 
-    def get(self, text: str) -> Composed | None:
+    def get(self, make: TableMaker, text: str) -> Composed | None:
+        key = make, text
         with self._lock:
-            if text in self._kept:
-                self._kept.move_to_end(text)
-                return self._kept[text]
-        made = _compose(text)
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        made = _compose(make, text)
         with self._lock:
-            if text not in self._kept:
-                self._kept[text] = made
+            if key not in self._kept:
+                self._kept[key] = made
                 self._size += len(text)
             while self._size > _KEPT_CHARACTERS and len(self._kept) > 1:
-                self._size -= len(self._kept.popitem(last=False)[0])
+                self._size -= len(self._kept.popitem(last=False)[0][1])
         return made
 
 
 _RECENT = _Recent()
 
 
-def composed(text: str) -> Composed | None:
+def composed(text: str, make: TableMaker = build) -> Composed | None:
     """The table of a text, from the ones used last or made now; None when the text holds no document."""
-    return _RECENT.get(text)
+    return _RECENT.get(make, text)
 
 
-def _compose(text: str) -> Composed | None:
+def _compose(make: TableMaker, text: str) -> Composed | None:
     try:
-        table = build(text)
+        table = make(text)
     except Problem:
         return None
     return None if table is None else Composed(table)
 
 
 class TextLocator:
-    """The locator of one document: its text, and the line of the source on which that text begins."""
+    """The locator of one document: its text, the line of the source on which that begins, and who reads it."""
 
-    __slots__ = ("first_line", "text")
+    __slots__ = ("first_line", "make", "text")
 
-    def __init__(self, text: str, first_line: int) -> None:
+    def __init__(self, text: str, first_line: int, make: TableMaker = build) -> None:
         self.text = text
         self.first_line = first_line
+        self.make = make
 
     def __call__(self, path: tuple[Step, ...], part: Part = "value") -> Span | None:
         """The span of a value, its key, or both (`entry`); of the nearest existing parent when there is none.
@@ -105,7 +112,7 @@ class TextLocator:
         An item of a list has no key: `key` is its value there, and `entry` begins at its dash. What an alias brings in
         is found where the anchor stands, the alias itself where it stands.
         """
-        found = composed(self.text)
+        found = composed(self.text, self.make)
         if found is None:
             return None
         key, value, _ = find(found, path)
@@ -118,7 +125,7 @@ class TextLocator:
 
     def style(self, path: tuple[Step, ...]) -> Style | None:
         """How the value at a path is written; None when there is no such path."""
-        found = composed(self.text)
+        found = composed(self.text, self.make)
         if found is None:
             return None
         _, value, missing = find(found, path)

@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 
 from unpend.source import json_stream
+from unpend.source.compose import NOT_UNICODE, build
 from unpend.source.data import Content, NotPlainError, exact_data, fast_data
-from unpend.source.document import Document, Object, Reading, Severity, Trouble, unwrap
+from unpend.source.document import Document, Object, Reading, Severity, Suppression, Trouble, unwrap
 from unpend.source.locator import Lines, TextLocator
 from unpend.source.place import Origin, Position, Span, Step
 from unpend.source.stream import Piece, Undecodable, decode, first_surrogate, normalise, origin_of, split
 from unpend.source.suppressions import scan
 from unpend.source.syntax import Problem
-from unpend.source.table import DOUBLE, NOT_UNICODE, Table, build
+from unpend.source.table import DOUBLE, Table
 
 MAX_DOCUMENT = 64 * 1024 * 1024
 
@@ -75,8 +76,9 @@ class _Reader:
             own = text if len(values) == 1 and stop == len(text) else " " * column + text[value.start : value.end]
             if own is text:
                 line = 0
-            locator = TextLocator(json_stream.as_yaml(own), line)
-            repeated = self.repeated(locator) if value.has_duplicates else ()
+            locator = TextLocator(own, line, json_stream.json_table)
+            table = json_stream.json_table(own) if value.has_duplicates else None
+            repeated = _spans(table, exact_data(table), line) if table else ()
             self.add(Piece(own, line), Content(value.data), locator, repeated)
         if stop == len(text):
             return "", 0
@@ -86,13 +88,6 @@ class _Reader:
             self.trouble("not valid JSON: the stream holds more than one JSON value, and this is none", span)
             return "", 0
         return " " * at.column + text[stop:], at.line
-
-    def repeated(self, locator: TextLocator) -> tuple[tuple[tuple[Step, ...], Span], ...]:
-        try:
-            table = build(locator.text)
-            return () if table is None else _spans(table, exact_data(table), locator.first_line)
-        except Problem:
-            return ()
 
     def read_piece(self, piece: Piece) -> None:
         if piece.misplaced:
@@ -155,8 +150,10 @@ class _Reader:
         locator: TextLocator,
         repeated: tuple[tuple[tuple[Step, ...], Span], ...],
     ) -> None:
-        suppressions, troubles = scan(piece.text, piece.first_line, self.uri, self.index)
-        self.troubles.extend(troubles)
+        suppressions: tuple[Suppression, ...] = ()
+        if locator.make is build:  # JSON has no comments
+            suppressions, troubles = scan(piece.text, piece.first_line, self.uri, self.index)
+            self.troubles.extend(troubles)
         origin: Origin | None = origin_of(piece)
         document = Document(
             self.uri, self.index, content.data, locator, origin, suppressions, repeated, piece.text, piece.first_line

@@ -76,7 +76,10 @@ def problem_of(error: yaml.YAMLError, text: str) -> Problem:
         return Problem(f"not valid YAML: {error.reason}", _reader_index(error, text))
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
-        index = min(mark.index if mark else 0, len(text))
+        last = max(len(text.rstrip()) - 1, 0)
+        if error.context_mark and mark and mark.index > last:
+            mark = error.context_mark  # where something begins that is not closed says more than the end of the text
+        index = min(mark.index if mark else 0, last)
         if text.startswith("\t", index):
             return Problem("not valid YAML: a tab cannot indent, use spaces", index, index + 1)
         if "nesting depth" in (error.problem or ""):
