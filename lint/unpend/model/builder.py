@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from unpend.model.inventory import Inventory, OtherObject, Workload
@@ -51,6 +52,15 @@ class Builder:
         # A kind that is read from its root only resembles a pod; what it makes is the better reading.
         makers = {(w.kind, w.namespace, w.name) for w in workloads if w.template_path}
         self._lists["workloads"] = [w for w in workloads if owned.get(id(w)) not in makers]
+
+    def tell_apart(self) -> None:
+        """Number workloads that share an id, as the copies of overlays do: each has a verdict of its own."""
+        workloads: list[Workload] = self._lists.get("workloads", [])
+        seen: dict[str, int] = {}
+        for index, workload in enumerate(workloads):
+            count = seen[workload.id] = seen.get(workload.id, 0) + 1
+            if count > 1:
+                workloads[index] = replace(workload, id=f"{workload.id}#{count}")
 
     def finish(self) -> Inventory:
         """The inventory."""

@@ -64,7 +64,8 @@ class Strategy:
 class Workload:
     """Whatever creates pods, with one pod template.
 
-    `id` is `Kind/namespace/name`, with `:<path of the template>` where an object has several. `replicas` is None when
+    `id` is `Kind/namespace/name`, with `:<path of the template>` where an object has several, and
+    `#2`, `#3` … on further objects of the same name. `replicas` is None when
     not written. `namespace` is the effective one, `""` for the unnamed namespace. `admitted` is set for a Pod that an
     API server already took (`metadata.uid`). `refusals` are the refused problems of this object; `unknown` names values
     that are not final, such as placeholders.

@@ -61,14 +61,14 @@ def read_objects(objects: Iterable[Object], settings: Settings) -> Inventory:
     loaded: dict[tuple[str, str], Reader] = {}
     for obj in objects:
         builder.object_count += 1
-        api_version = obj.data.get("apiVersion")
-        kind = obj.data.get("kind")
+        api_version, kind = obj.form or (obj.data.get("apiVersion"), obj.data.get("kind"))
         key = (api_version if isinstance(api_version, str) else "", kind if isinstance(kind, str) else "")
         reader = loaded.get(key)
         if reader is None:
             reader = loaded[key] = _reader_of(key[0].rpartition("/")[0], key[1])
         reader(obj, builder)
     builder.drop_owned()
+    builder.tell_apart()
     return builder.finish()
 
 
