@@ -46,6 +46,9 @@ class Locator(Protocol):
     def style(self, path: tuple[Step, ...], /) -> Style | None:
         """How the value is written; None when the path does not exist."""
 
+    def tag(self, path: tuple[Step, ...], /) -> str | None:
+        """The tag written on the value, such as `!Ref`; None when there is none."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
@@ -81,14 +84,22 @@ class Document:
         """
         return None if self.locator is None else self.locator.style(path)
 
+    def tag(self, path: tuple[Step, ...]) -> str | None:
+        """The tag written on the value at a path, such as `!Ref`, which Kubernetes' tools read over; None without."""
+        return None if self.locator is None else self.locator.tag(path)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Object:
-    """One Kubernetes-style object: a document, or one item of a `List` inside it (then `prefix` leads there)."""
+    """One Kubernetes-style object: a document, or one item of a `List` inside it (then `prefix` leads there).
+
+    `form` is the apiVersion and kind that we give to a document of another tool, which has none of its own.
+    """
 
     document: Document
     data: dict[str, Any]
     prefix: tuple[Step, ...] = ()
+    form: tuple[str, str] | None = None
     root: Place = field(init=False)
 
     def __post_init__(self) -> None:
@@ -102,15 +113,23 @@ class Object:
         """See `Document.style`; `path` starts at the root of this object."""
         return self.document.style(self.prefix + path)
 
+    def tag(self, path: tuple[Step, ...]) -> str | None:
+        """See `Document.tag`; `path` starts at the root of this object."""
+        return self.document.tag(self.prefix + path)
+
     @property
     def api_version(self) -> str:
         """`apiVersion`, or an empty string when it is absent or not a string."""
+        if self.form is not None:
+            return self.form[0]
         value = self.data.get("apiVersion")
         return value if isinstance(value, str) else ""
 
     @property
     def kind(self) -> str:
         """`kind`, or an empty string when it is absent or not a string."""
+        if self.form is not None:
+            return self.form[1]
         value = self.data.get("kind")
         return value if isinstance(value, str) else ""
 
@@ -146,7 +165,8 @@ def objects_of(data: list[dict[str, Any]]) -> tuple[Object, ...]:
 def unwrap(document: Document) -> list[Object]:
     """The objects of a document: itself, or the items of a `List` / `*List` (nested lists too).
 
-    Anything that is not a mapping with string `apiVersion` and `kind` is no object.
+    Anything that is not a mapping with string `apiVersion` and `kind` is no object, except for the documents of other
+    tools that `form_of` knows.
     """
     found: list[Object] = []
     pending: list[tuple[Any, tuple[Step, ...]]] = [(document.data, ())]
@@ -157,9 +177,34 @@ def unwrap(document: Document) -> list[Object]:
         kind = data.get("kind")
         items = data.get("items")
         if not (isinstance(data.get("apiVersion"), str) and isinstance(kind, str)):
+            form = None if prefix else form_of(data)
+            if form is not None:
+                found.append(Object(document, data, prefix, form))
             continue
         if kind.endswith("List") and isinstance(items, list):
             pending.extend((item, (*prefix, "items", i)) for i, item in reversed(list(enumerate(items))))
         else:
             found.append(Object(document, data, prefix))
     return found
+
+
+TERRAFORM = ("terraform.io/v1", "TerraformState")
+CLOUD_FORMATION = ("cloudformation.amazonaws.com/v1", "Template")
+
+
+def form_of(data: dict[str, Any]) -> tuple[str, str] | None:
+    """Which tool wrote a document without apiVersion and kind, told by its shape; None for what is not ours to read.
+
+    `terraform show -json` of a plan or a state, and CloudFormation templates: both can declare node groups.
+    """
+    if isinstance(data.get("format_version"), str) and ("planned_values" in data or "values" in data):
+        return TERRAFORM
+    resources = data.get("Resources")
+    if isinstance(resources, dict) and any(_is_aws(one) for one in resources.values()):
+        return CLOUD_FORMATION
+    return None
+
+
+def _is_aws(resource: Any) -> bool:
+    kind = resource.get("Type") if isinstance(resource, dict) else None
+    return isinstance(kind, str) and kind.startswith("AWS::")

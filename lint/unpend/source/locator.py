@@ -131,6 +131,14 @@ class TextLocator:
         _, value, missing = find(found, path)
         return None if missing else STYLES[found.table.style[value]]
 
+    def tag(self, path: tuple[Step, ...]) -> str | None:
+        """The tag written on the value at a path, such as `!Ref`; None when there is none, or no such path."""
+        found = composed(self.text, self.make)
+        if found is None:
+            return None
+        _, value, missing = find(found, path)
+        return None if missing else found.table.tags.get(value)
+
 
 def find(document: Composed, path: tuple[Step, ...]) -> tuple[int | None, int, bool]:
     """The rows of key and value at a path; with True, those of its nearest existing parent."""
