@@ -65,7 +65,6 @@ INDEX: tuple[RuleEntry, ...] = (
         "node-name-pinned",
         "labels",
         "warning",
-        needs=("workloads",),
         summary="A pod is pinned to one node by name.",
     ),
     RuleEntry(

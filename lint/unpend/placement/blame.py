@@ -66,8 +66,7 @@ def blame(verdict: WorkloadVerdict) -> Blame | None:
         return None
     nearest = verdict.nearest.pool if verdict.nearest else None
     pool = next((p for p in refusing if p.pool == nearest), refusing[0])
-    obstacle = verdict.conflict[0] if verdict.conflict and nearest == pool.pool else pool.obstacles[0]
-    return Blame(obstacle, pool, tuple(p for p in refusing if p is not pool))
+    return Blame(pool.obstacles[0], pool, tuple(p for p in refusing if p is not pool))
 
 
 def _only_others_may(verdict: WorkloadVerdict) -> bool:

@@ -56,7 +56,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.rule import Facts, Finding, Rule, placement
+from unpend.rule import Facts, Finding, Rule, rejection
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -68,7 +68,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 yield Finding(
                     refusal.place,
                     refusal.message,
-                    subject=placement(workload.id),
+                    subject=rejection(refusal.place, refusal.semantics),
                     workload=workload.id,
                 )
 

@@ -63,7 +63,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.blame import blame
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Related, Rule, placement, rejection
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -78,7 +78,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                     refusal.place,
                     refusal.message,
                     related=tuple(Related(text, place) for text, place in refusal.related),
-                    subject=placement(workload.id),
+                    subject=rejection(refusal.place, refusal.semantics),
                     workload=workload.id,
                     verdict="never",
                     assumes_closed=(),

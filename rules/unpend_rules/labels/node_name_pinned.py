@@ -51,6 +51,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.model.inventory import Workload
+from unpend.model.pod import PodTemplate
 from unpend.rule import Facts, Finding, Rule
 from unpend.source.place import Place
 
@@ -64,15 +65,8 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     for workload in facts.inventory.workloads:
         if workload.kind == "DaemonSet":
             continue
-        spec = workload.template.spec
-        if spec.node_name:
-            yield Finding(
-                spec.place.at("nodeName"),
-                f"nodeName {spec.node_name!r} goes past the scheduler: nothing checks size, taints or spread, and the pod "
-                "fails where it does not fit.",
-                workload=workload.id,
-                repair="ask for a label that a group of nodes carries",
-            )
+        if workload.template.spec.node_name:
+            yield _named(workload.template, workload.id)
         for name, place in _pins(workload):
             if name not in hosts | names:
                 yield Finding(
@@ -81,6 +75,21 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                     workload=workload.id,
                     repair="ask for a label that a group of nodes carries",
                 )
+
+    for pod in facts.inventory.bound_pods:
+        # A dump of a cluster has the name of the node that the scheduler chose; a manifest has what its author wrote.
+        if not pod.place.at("metadata", "uid").value and not pod.place.at("status").value:
+            yield _named(pod.template, None)
+
+
+def _named(template: PodTemplate, workload: str | None) -> Finding:
+    return Finding(
+        template.spec.place.at("nodeName"),
+        f"nodeName {template.spec.node_name!r} goes past the scheduler: nothing checks size, taints or spread, and the pod "
+        "fails where it does not fit.",
+        workload=workload,
+        repair="ask for a label that a group of nodes carries",
+    )
 
 
 def _pins(workload: Workload) -> Iterator[tuple[str, Place]]:
@@ -106,5 +115,4 @@ RULE = Rule(
     severity="warning",
     doc=__doc__,
     check=check,
-    needs=("workloads",),
 )
