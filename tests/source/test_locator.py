@@ -98,12 +98,12 @@ def test_an_empty_value_stands_behind_its_colon(document: Document) -> None:
     assert location.span == ((9, 10), (9, 10))
 
 
-def test_the_nearest_parent_stands_in_for_what_is_missing(document: Document) -> None:
-    assert shown(document, "metadata", "labels", "no", "such", 3) == "app: w\n    empty:"
+def test_the_key_of_the_nearest_parent_stands_in_for_what_is_missing(document: Document) -> None:
+    assert shown(document, "metadata", "labels", "no", "such", 3) == "labels"
     assert shown(document, "spec", "containers", 7, part="key") == "containers"
-    assert shown(document, "kind", 0) == '"Pod"'
+    assert shown(document, "kind", 0) == "kind"
     assert shown(document, 0) == shown(document)
-    assert shown(document, "spec", "containers", -1) == shown(document, "spec", "containers")
+    assert shown(document, "spec", "containers", -1) == "containers"
 
 
 def test_aliases_and_merges() -> None:

@@ -107,7 +107,7 @@ class TextLocator:
         self.make = make
 
     def __call__(self, path: tuple[Step, ...], part: Part = "value") -> Span | None:
-        """The span of a value, its key, or both (`entry`); of the nearest existing parent when there is none.
+        """The span of a value, its key, or both (`entry`); of the key of the nearest existing parent when there is none.
 
         An item of a list has no key: `key` is its value there, and `entry` begins at its dash. What an alias brings in
         is found where the anchor stands, the alias itself where it stands.
@@ -115,8 +115,8 @@ class TextLocator:
         found = composed(self.text, self.make)
         if found is None:
             return None
-        key, value, _ = find(found, path)
-        start, end = _range(found.table, key, value, part)
+        key, value, missing = find(found, path)
+        start, end = _range(found.table, key, value, "key" if missing else part)
         span = found.lines.span(start, end)
         if not self.first_line:
             return span
