@@ -26,6 +26,7 @@ from unpend.placement.space import Masks
 from unpend.placement.verdict import (
     Against,
     Cause,
+    Deferred,
     Fact,
     Obstacle,
     ReplicaCounts,
@@ -197,7 +198,7 @@ class _Run:
             certainty="assumed" if assumptions else "proved",
             replicas=self._numbers(placing, answer),
             assumptions=assumptions,
-            pools=self.pools.verdicts(demand, space, accepted, preempting, obstacles, answer.closed),
+            pools=Deferred(lambda: self.pools.verdicts(demand, space, accepted, preempting, obstacles, answer.closed)),
             conflict=obstacles,
             witness=witness_of(witness, witness.source.owner) if witness else None,
             facts=ruling.facts,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar, overload
 
 from unpend.model.pod import Taint
 from unpend.source.place import Location, Place
@@ -45,6 +45,47 @@ ASSUMPTIONS: dict[str, str] = {
     "A7": "memory overhead is as configured",
     "A8": "the provider of nodeClassRef runs",
 }
+
+
+T = TypeVar("T")
+
+
+class Deferred(Sequence[T], Generic[T]):
+    """A tuple that is made when somebody first looks at it: most verdicts are never looked at pool by pool."""
+
+    __slots__ = ("_make", "_made")
+
+    def __init__(self, make: Callable[[], tuple[T, ...]]) -> None:
+        self._make: Callable[[], tuple[T, ...]] | None = make
+        self._made: tuple[T, ...] = ()
+
+    def _get(self) -> tuple[T, ...]:
+        if self._make is not None:
+            self._made = self._make()
+            self._make = None
+        return self._made
+
+    def __len__(self) -> int:
+        return len(self._get())
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._get())
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        return self._get()[index]
+
+    def __eq__(self, other: object) -> bool:
+        return self._get() == (other._get() if isinstance(other, Deferred) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._get())
+
+    def __repr__(self) -> str:
+        return repr(self._get())
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +287,7 @@ class WorkloadVerdict:
     certainty: Certainty
     replicas: ReplicaCounts
     assumptions: tuple[str, ...] = ()
-    pools: tuple[PoolVerdict, ...] = ()
+    pools: Sequence[PoolVerdict] = ()
     conflict: tuple[Obstacle, ...] = ()
     witness: Witness | None = None
     facts: tuple[Fact, ...] = ()
