@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from unpend import __version__
 from unpend.settings import KarpenterSettings
+from unpend.version import __version__
 
 _HEAD = 1000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from unpend import __version__
+from unpend.version import __version__
 
 
 def _no_page(_name: str) -> str:
