@@ -17,7 +17,7 @@ from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of
 from unpend.placement.fixed import FixedNodes, fixed_nodes
 from unpend.placement.needed import Replicas, autoscalers_by_target, replicas_of
 from unpend.placement.owned import OwnedPods
-from unpend.placement.pools import DAEMONSET_FACT, FACTS, NodePools, facts_of, witness_of, zones_of
+from unpend.placement.pools import DAEMONSET_FACT, FACTS, NodePools, facts_of
 from unpend.placement.preemption import after_evictions
 from unpend.placement.repair import nearest
 from unpend.placement.replicas.surge import surge_of
@@ -169,7 +169,7 @@ class _Run:
             self._result(workload, ruling, counts),
             pools=outcome.pools,
             conflict=outcome.conflict,
-            zones=zones_of(self.fixed.space, outcome.accepted.possible),
+            zones=self.pools.zones(outcome.accepted.possible),
         )
 
     def _placed(self, placing: Placing, counts: Counts) -> WorkloadVerdict:
@@ -189,7 +189,6 @@ class _Run:
         ruling = self._ruling(placing, preempting, obstacles, answer, bool(groups))
         ruling = self._settled(ruling, placing.pod, demand, self.open)
         assumptions = self.assumptions if ruling.verdict == "fits" else ()
-        witness = space.shapes[_lowest(accepted.sure)] if accepted.sure else None
         return WorkloadVerdict(
             workload=placing.workload.id,
             cluster=self.settings.cluster,
@@ -200,10 +199,10 @@ class _Run:
             assumptions=assumptions,
             pools=Deferred(lambda: self.pools.verdicts(demand, space, accepted, preempting, obstacles, answer.closed)),
             conflict=obstacles,
-            witness=witness_of(witness, witness.source.owner) if witness else None,
+            witness=self.pools.witness(accepted.sure),
             facts=ruling.facts,
             nearest=repair,
-            zones=zones_of(space, accepted.possible | preempting),
+            zones=self.pools.zones(accepted.possible | preempting),
             contention=groups,
             place=placing.workload.place,
         )
@@ -262,10 +261,6 @@ def _gap(placing: Placing) -> Fact:
     if low_only or any(i.low != i.high for shape in placing.space.shapes for i in shape.free.values()):
         return Fact(DAEMONSET_FACT, FACTS[DAEMONSET_FACT], placing.demand.spec_place)
     return Fact("step-budget", "how many replicas fit: the search was given up", placing.demand.spec_place)
-
-
-def _lowest(mask: int) -> int:
-    return (mask & -mask).bit_length() - 1
 
 
 def _refused(refusal: Refusal) -> Obstacle:

@@ -38,11 +38,26 @@ class NodePools:
     fixed: FixedNodes
     _accepting: dict[int, PoolVerdict] = field(default_factory=dict)
     _zones: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    _witnesses: dict[int, Witness] = field(default_factory=dict)
 
     @property
     def grouped(self) -> bool:
         """Whether the Nodes are shown together."""
         return len(self.fixed.nodes) > MOST_SHOWN
+
+    def zones(self, mask: int) -> tuple[str, ...]:
+        """The zones of some Nodes, sorted."""
+        if mask not in self._zones:
+            self._zones[mask] = zones_of(self.fixed.space, mask)
+        return self._zones[mask]
+
+    def witness(self, mask: int) -> Witness | None:
+        """The first of some Nodes as a witness; None when there is none."""
+        number = (mask & -mask).bit_length() - 1
+        if mask and number not in self._witnesses:
+            shape = self.fixed.space.shapes[number]
+            self._witnesses[number] = witness_of(shape, shape.source.owner)
+        return self._witnesses[number] if mask else None
 
     def verdicts(
         self,
@@ -100,13 +115,11 @@ class NodePools:
         facts: tuple[Fact, ...] = (),
     ) -> PoolVerdict:
         space = self.fixed.space
-        if number not in self._zones:
-            self._zones[number] = zones_of(space, 1 << number)
         return PoolVerdict(
             pool=space.shapes[number].source.owner,
             verdict=verdict,
             cause=cause,
-            zones=self._zones[number],
+            zones=self.zones(1 << number),
             scheduler_says=says,
             obstacles=obstacles,
             facts=facts,
