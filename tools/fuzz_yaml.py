@@ -110,6 +110,7 @@ TOKENS = (
 LITERAL_NUMBER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|[0-9]+)\Z")
 DECIMAL = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\Z")
 BIG = 1 << 63
+_OTHER_BREAKS = re.compile("[\x85\u2028\u2029]")
 
 
 class RefusedError(Exception):
@@ -297,7 +298,7 @@ def wrong_spans(document: Document) -> list[str]:
     if not isinstance(document.locator, TextLocator):
         return ["no locator"]
     json = document.locator.make is not build
-    if "*" in document.text and not json:
+    if not json and ("*" in document.text or _OTHER_BREAKS.search(document.text)):
         return []
     said = []
     for path, value in paths(document.data):

@@ -8,7 +8,6 @@ match, links to folders, a second name of the same file, and everything that is 
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 import stat
@@ -105,6 +104,8 @@ class _Search:
         return self.exclude.match(os.path.normpath(path), folder=False)
 
     def add_pattern(self, pattern: str) -> None:
+        import glob
+
         matches = sorted(glob.glob(os.path.join(glob.escape(self.here), pattern), recursive=True))
         any_suffix = "." in os.path.basename(pattern)
         for full in matches:

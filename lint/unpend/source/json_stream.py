@@ -27,12 +27,6 @@ class JsonValue(NamedTuple):
     has_duplicates: bool
 
 
-def looks_like_json(text: str) -> bool:
-    """Whether the first character of a stream says JSON (a flow mapping in YAML begins so too)."""
-    blank = _BLANK.match(text)
-    return blank is not None and text.startswith("{", blank.end())
-
-
 def read_values(text: str) -> tuple[list[JsonValue], int]:
     """The JSON values at the front of a text, and where they end: at the end of the text when all of it is JSON."""
     repeated: list[bool] = []

@@ -107,7 +107,7 @@ class TextLocator:
         self.make = make
 
     def __call__(self, path: tuple[Step, ...], part: Part = "value") -> Span | None:
-        """The span of a value, its key, or both (`entry`); of the key of the nearest existing parent when there is none.
+        """The span of a value, its key, or both (`entry`); where there is none, of the key of its nearest parent.
 
         An item of a list has no key: `key` is its value there, and `entry` begins at its dash. What an alias brings in
         is found where the anchor stands, the alias itself where it stands.

@@ -10,18 +10,26 @@ from __future__ import annotations
 
 import re
 
-from unpend.source import json_stream
 from unpend.source.compose import NOT_UNICODE, build
 from unpend.source.data import Content, NotPlainError, exact_data, fast_data
 from unpend.source.document import Document, Object, Reading, Severity, Suppression, Trouble, unwrap
 from unpend.source.locator import Lines, TextLocator
 from unpend.source.place import Origin, Position, Span, Step
-from unpend.source.stream import Piece, Undecodable, decode, first_surrogate, normalise, origin_of, split
-from unpend.source.suppressions import scan
+from unpend.source.stream import (
+    Piece,
+    Undecodable,
+    decode,
+    first_surrogate,
+    looks_like_json,
+    normalise,
+    origin_of,
+    split,
+)
 from unpend.source.syntax import Problem
 from unpend.source.table import DOUBLE, Table
 
 MAX_DOCUMENT = 64 * 1024 * 1024
+SUPPRESSION_MARK = "unpend:"
 
 _JSON_ONLY_ESCAPE = re.compile(r"(?:[^\\]|\\[^/])*?\\/")
 _START = Span(Position(0, 0), Position(0, 0))
@@ -56,7 +64,7 @@ class _Reader:
 
     def read(self, text: str) -> None:
         line = 0
-        if json_stream.looks_like_json(text) and len(text) <= MAX_DOCUMENT and first_surrogate(text) is None:
+        if looks_like_json(text) and len(text) <= MAX_DOCUMENT and first_surrogate(text) is None:
             text, line = self.read_json(text)
         if text:
             for piece in split(text, line):
@@ -67,6 +75,8 @@ class _Reader:
 
         As in kubectl, YAML may follow one JSON value but not two.
         """
+        from unpend.source import json_stream
+
         values, stop = json_stream.read_values(text)
         if not values:
             return text, 0
@@ -107,7 +117,10 @@ class _Reader:
         try:
             self.read_document(piece)
         except Problem as problem:
-            span = Lines(piece.text, piece.first_line).span(problem.index, problem.end)
+            end = problem.end
+            if end == problem.index and piece.text[end : end + 1] not in ("", "\n"):
+                end += 1
+            span = Lines(piece.text, piece.first_line).span(problem.index, end)
             self.trouble(problem.message, span)
 
     def read_document(self, piece: Piece) -> None:
@@ -140,8 +153,17 @@ class _Reader:
 
     def add_nothing(self, piece: Piece) -> None:
         """A document without content: only its comments can be wrong."""
-        _, troubles = scan(piece.text, piece.first_line, self.uri, self.index)
+        self.suppressions(piece)
+
+    def suppressions(self, piece: Piece) -> tuple[Suppression, ...]:
+        """The suppressions of a document; malformed ones become troubles."""
+        if SUPPRESSION_MARK not in piece.text:
+            return ()
+        from unpend.source.suppressions import scan
+
+        found, troubles = scan(piece.text, piece.first_line, self.uri, self.index)
         self.troubles.extend(troubles)
+        return found
 
     def add(
         self,
@@ -150,10 +172,7 @@ class _Reader:
         locator: TextLocator,
         repeated: tuple[tuple[tuple[Step, ...], Span], ...],
     ) -> None:
-        suppressions: tuple[Suppression, ...] = ()
-        if locator.make is build:  # JSON has no comments
-            suppressions, troubles = scan(piece.text, piece.first_line, self.uri, self.index)
-            self.troubles.extend(troubles)
+        suppressions = self.suppressions(piece) if locator.make is build else ()  # JSON has no comments
         origin: Origin | None = origin_of(piece)
         document = Document(
             self.uri, self.index, content.data, locator, origin, suppressions, repeated, piece.text, piece.first_line

@@ -57,6 +57,11 @@ def normalise(text: str) -> str:
     return text.replace("\r\n", "\n") if "\r" in text else text
 
 
+def looks_like_json(text: str) -> bool:
+    """Whether the first character of a stream says JSON (a flow mapping in YAML begins so too)."""
+    return text.startswith("{") or (text[:1].isspace() and text.lstrip(" \t\r\n").startswith("{"))
+
+
 def split(text: str, first_line: int = 0) -> Iterator[Piece]:
     """The documents of a normalised text, empty ones too: a line that begins with `---` ends the one before it.
 

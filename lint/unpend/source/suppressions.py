@@ -31,10 +31,8 @@ class _MalformedError(ValueError):
 def scan(text: str, first_line: int, uri: str, index: int) -> tuple[tuple[Suppression, ...], tuple[Trouble, ...]]:
     """The suppressions of one document, and what is wrong with the comments that look like some.
 
-    Looks closer only when the mark occurs; a mark inside a quoted or block scalar is no comment.
+    A mark inside a quoted or block scalar is no comment.
     """
-    if MARK not in text:
-        return (), ()
     found: list[Suppression] = []
     troubles: list[Trouble] = []
     lines = Lines(text, first_line)
