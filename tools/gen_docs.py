@@ -27,6 +27,7 @@ def pages() -> Iterator[tuple[Path, str]]:
     yield from rule_pages()
     yield ROOT / "docs" / "reference" / "commands.md", commands_page()
     yield ROOT / "docs" / "reference" / "configuration.md", configuration_page()
+    yield ROOT / "docs" / "reference" / "output.md", output_page()
     yield ROOT / "docs" / "images" / "check.svg", picture()
 
 
@@ -50,15 +51,15 @@ def rule_pages() -> Iterator[tuple[Path, str]]:
         text = f"{NOTE}# {rule.name}\n\n{body[0]}\n\n{facts}\n{body[1] if len(body) > 1 else ''}\n{options}"
         yield ROOT / "docs" / "rules" / f"{rule.name}.md", text.rstrip() + "\n"
     text = f"{NOTE}# Rules\n\n`unpend rule NAME` prints a page in the terminal.\n"
-    for topic, rows in sorted(by_topic.items()):
+    for topic, listed in sorted(by_topic.items()):
         text += f"\n## {topic}\n\n| rule | severity | by default | what it says |\n|---|---|---|---|\n"
-        text += "\n".join(sorted(rows)) + "\n"
+        text += "\n".join(sorted(listed)) + "\n"
     yield ROOT / "docs" / "rules" / "README.md", text
 
 
 def commands_page() -> str:
     """The help of every command."""
-    from unpend.cli import cli
+    from unpend.cli.group import unpend as cli
 
     text = f"{NOTE}# Commands\n"
     with click.Context(cli, info_name="unpend") as context:
@@ -77,36 +78,63 @@ def configuration_page() -> str:
     schema: dict[str, Any] = load_json("config.schema.json")
     rows = "\n".join(_rows(schema, schema, ""))
     return (
-        f"{NOTE}# Configuration\n\n`.unpend.yaml` is looked for in the folder of the run and its parents, up to the root "
-        "of the repository. `unpend config --schema` prints the JSON Schema, `unpend config --show` what is in force.\n\n"
+        f"{NOTE}# Configuration\n\n`.unpend.yaml` is looked for in the folder of the run and its parents, up to the "
+        "root of the repository. `unpend config --schema` prints the JSON Schema, `unpend config --show` what is in force.\n\n"
         f"| key | type | meaning |\n|---|---|---|\n{rows}\n"
     )
 
 
-def _rows(schema: dict[str, Any], node: dict[str, Any], path: str) -> Iterator[str]:
+def output_page() -> str:
+    """Every key of the JSON output, from its schema; the location shapes are told once."""
+    from unpend_schemas import load_json
+
+    schema: dict[str, Any] = load_json("output.schema.json")
+    rows = "\n".join(_rows(schema, schema, ""))
+    return (
+        f"{NOTE}# The JSON output\n\n`unpend check --output json` and `unpend explain --output json` print one "
+        "document. Lines and columns count from 1, columns in code points, ends are exclusive.\n\n"
+        f"| key | type | meaning |\n|---|---|---|\n{rows}\n"
+    )
+
+
+def _rows(schema: dict[str, Any], node: Any, path: str, open_refs: tuple[str, ...] = ()) -> Iterator[str]:
+    if not isinstance(node, dict):
+        return
     if "$ref" in node:
+        reference = node["$ref"]
+        if reference in open_refs:
+            return
+        open_refs = (*open_refs, reference)
         target: Any = schema
-        for part in node["$ref"].lstrip("#/").split("/"):
+        for part in reference.lstrip("#/").split("/"):
             target = target[part]
         node = {**target, **{k: v for k, v in node.items() if k != "$ref"}}
     if path:
-        kind = node.get("type") or "/".join(
-            sorted({str(o.get("type", "")) for o in node.get("oneOf", node.get("anyOf", []))})
-        )
-        if "enum" in node:
-            kind = " or ".join(f"`{value}`" for value in node["enum"])
-        if isinstance(kind, list):
-            kind = " or ".join(kind)
         meaning = str(node.get("description", "")).replace("|", "\\|").replace("\n", " ")
-        yield f"| `{path}` | {kind} | {meaning} |"
+        yield f"| `{path}` | {_kind(node)} | {meaning} |"
     for key, child in node.get("properties", {}).items():
-        yield from _rows(schema, child, f"{path}.{key}" if path else key)
+        yield from _rows(schema, child, f"{path}.{key}" if path else key, open_refs)
+    for choice in (*node.get("oneOf", ()), *node.get("anyOf", ())):
+        if isinstance(choice, dict) and (choice.get("properties") or "$ref" in choice):
+            yield from list(_rows(schema, choice, path, open_refs))[1:]
     extra = node.get("additionalProperties")
     if isinstance(extra, dict) and (extra.get("properties") or "$ref" in extra):
-        yield from _rows(schema, extra, f"{path}.<name>")
+        yield from _rows(schema, extra, f"{path}.<name>", open_refs)
     items = node.get("items")
     if isinstance(items, dict) and (items.get("properties") or "$ref" in items):
-        yield from _rows(schema, items, f"{path}[]")
+        yield from _rows(schema, items, f"{path}[]", open_refs)
+
+
+def _kind(node: dict[str, Any]) -> str:
+    if "enum" in node:
+        return " or ".join("null" if value is None else f"`{value}`" for value in node["enum"])
+    kind = node.get("type")
+    if isinstance(kind, list):
+        return " or ".join(kind)
+    if kind:
+        return str(kind)
+    choices = [c for c in (*node.get("oneOf", ()), *node.get("anyOf", ())) if isinstance(c, dict)]
+    return " or ".join(dict.fromkeys(str(c.get("type", "object")) for c in choices))
 
 
 SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
@@ -117,7 +145,8 @@ SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http:/
 {styles}
 </style>
 <defs>
-<clipPath id="{unique_id}-clip-terminal"><rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>
 {lines}
 </defs>
 {chrome}
