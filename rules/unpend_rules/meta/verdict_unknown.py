@@ -73,7 +73,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         reasons = "; ".join(dict.fromkeys(f.message for f in verdict.facts)) or f"the cause is {verdict.cause}"
         yield Finding(
             own or workload.template.spec.place,
-            f"It cannot be told whether these pods can be placed: {reasons}",
+            f"Whether these pods can be placed depends on what the files do not say: {reasons}.",
             related=tuple(Related(f.message, f.place) for f in elsewhere if f.place),
             certainty=verdict.certainty,
             subject=placement(workload.id),

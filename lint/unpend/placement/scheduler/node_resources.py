@@ -51,7 +51,7 @@ def obstacle(demand: Demand, resource: str, shape: Shape) -> Obstacle:
     places = demand.request_places.get(resource, ())
     return Obstacle(
         constraint="resources",
-        message=f"the pod asks for {shown(resource, wanted)} of {resource}; {has} (Insufficient {resource})",
+        message=f"the pod asks for {resource} {shown(resource, wanted)}; {has} (Insufficient {resource})",
         semantics=f"scheduler:{semantics}",
         place=places[0] if places else demand.spec_place,
         against=Against(owner, shape.source.resource(resource)),
