@@ -165,7 +165,7 @@ def bound(cells: Cells, budget: Budget, enough: int) -> Bound:
 
     def look(box: tuple[tuple[int, int], ...]) -> None:
         partitions = [level.partition(low, high) for level, (low, high) in zip(cells.levels, box, strict=True)]
-        filling = fill(cells.room, [*partitions, *cells.caps], order, cells.limit, budget)
+        filling = fill(cells.room, [*partitions, *cells.caps], order, cells.limit, budget, enough)
         if filling is not None:
             heappush(heap, (-filling.total, next(tick), box, filling))
 

@@ -60,10 +60,12 @@ def fill(
     order: tuple[tuple[int, ...], ...],
     limit: int,
     budget: Budget,
+    enough: int = -1,
 ) -> Filling | None:
     """The most pods in cells with this `room`, at most `limit`; None when the lower bounds cannot be met.
 
-    `order` is `chains(…)` of the partitions. With three or more chains the total is an upper bound only.
+    A total of at most `enough` is of no interest and need not be the best bound. `order` is `chains(…)` of the
+    partitions. With three or more chains the total is an upper bound only.
     """
     budget.levels += 1
     bounds = [_Bounds.of(room, [partitions[i] for i in chain], limit) for chain in order]
@@ -82,6 +84,8 @@ def fill(
             return None
         if best is None or filling.total < best.total:
             best = filling
+        if best.total <= enough:
+            break
     return best
 
 

@@ -65,7 +65,7 @@ def explore(
         most = [max(a, b) for a, b in zip(most, board.placed, strict=True)]
         total = max(total, sum(board.placed))
         all_at_once = all_at_once or all(p >= limit for p, limit in zip(board.placed, wanted, strict=True))
-        moves = [(k, n) for k in kinds for n in range(width) if board.allows(k, n)]
+        moves = [(k, n) for k in kinds for n in board.open_to(k, range(width))]
         if not moves:
             short |= {k for k in kinds if board.placed[k] < limits[k]}
         for kind, node in reversed(moves):
@@ -102,10 +102,10 @@ def stuck(world: World, budget: Budget) -> bool | None:
         if depth >= kind.limit:
             continue
         board = Board.at(world, state)
-        moves = [n for n in range(width) if board.allows(0, n)]
+        moves = board.open_to(0, range(width))
         if not moves:
             return True
-        for node in moves:
+        for node in _different(moves, state, alike):
             following = list(state)
             following[node] += 1
             child = _canonical(following, alike, width)
@@ -116,6 +116,21 @@ def stuck(world: World, budget: Budget) -> bool | None:
                 seen.add(key)
                 queue.append((depth + 1, child))
     return False
+
+
+def _different(nodes: Sequence[int], state: State, alike: Sequence[Sequence[int]]) -> Sequence[int]:
+    """One node of those that can be swapped and hold equally many, for a single kind."""
+    group = {node: number for number, members in enumerate(alike) for node in members}
+    seen = set[tuple[int, int]]()
+    found = []
+    for node in nodes:
+        if node in group:
+            key = (group[node], state[node])
+            if key in seen:
+                continue
+            seen.add(key)
+        found.append(node)
+    return found
 
 
 def _future(board: Board, ample: Sequence[bool]) -> tuple[object, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from unpend.placement.replicas.bound import Cells, bound, cases
-from unpend.placement.replicas.search import explore, stuck
-from unpend.placement.replicas.witness import Manner, place, witness
-from unpend.placement.replicas.world import Board, Budget, State, World
+from unpend.placement.replicas.order import can_get_stuck
+from unpend.placement.replicas.search import explore
+from unpend.placement.replicas.witness import witness
+from unpend.placement.replicas.world import Budget, State, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def count_one(world: World, budget: Budget, *, order: bool = True) -> Count:
         low, high, state = _close(world, split, low, state, budget)
     found = Count(wanted, low, high, state)
     if order and low >= wanted:
-        return replace(found, stuck=_stuck(world, split, budget))
+        return replace(found, stuck=can_get_stuck(world, split, budget))
     return found
 
 
@@ -69,21 +70,3 @@ def _close(world: World, split: tuple[Cells, ...], low: int, state: State, budge
         if seen.complete:
             high = low
     return low, high, state
-
-
-def _stuck(world: World, split: tuple[Cells, ...], budget: Budget) -> bool | None:
-    """Whether some order falls short although all replicas fit.
-
-    With one partition in each case, all maximal placements of a case have the same size: a domain at the minimum that
-    is not full takes one more. Otherwise try the orders that tend to fail, then look at every future.
-    """
-    wanted = world.kinds[0].limit
-    alone = split if len(split) == 1 else tuple(cells for cells in split if sum(cells.room))
-    if all(cells.keys <= 1 for cells in alone):
-        # A case in which not even the first replica finds a node is never entered.
-        return any(0 < bound(cells, budget, wanted).most < wanted for cells in alone)
-    manners: tuple[Manner, ...] = ("highest", "tight", "roomy")
-    for manner in manners:
-        if place(Board(world), 0, wanted, manner) < wanted:
-            return True
-    return stuck(world, budget)

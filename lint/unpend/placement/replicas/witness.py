@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from unpend.placement.replicas.world import Board, State, World
@@ -10,51 +10,58 @@ from unpend.placement.replicas.world import Board, State, World
 Manner = Literal["lowest", "highest", "roomy", "tight"]
 
 
-def rank(board: Board, kind: int, node: int, manner: Manner) -> tuple[int, ...]:
-    """How early a node comes: `lowest` counts first, or the opposite, which is how a scheduler gets stuck."""
-    above = [
-        counts[row.domain[node]] - min(counts, default=0)
-        for row, counts in zip(board.world.kinds[kind].spreads, board.spread[kind], strict=True)
-        if row.counted
-    ]
-    left = board.left[node]
-    wants = board.world.kinds[kind].requests
-    fits = board.world.kinds[kind].limit
-    if left is not None:
-        fits = min((have // want for have, want in zip(left, wants, strict=True) if want), default=fits)
-    if manner == "lowest":
-        return (max(above, default=0), sum(above), board.counts[kind][node], -fits, node)
-    if manner == "highest":
-        return (-sum(above), -board.counts[kind][node], fits, node)
-    if manner == "roomy":
-        return (-fits, sum(above), node)
-    return (fits, sum(above), node)
-
-
 def place(
     board: Board, kind: int, times: int, manner: Manner = "lowest", target: Mapping[int, list[int]] | None = None
 ) -> int:
     """Put up to `times` pods of a kind on the board, greedily; returns how many went on.
 
+    `lowest` counts first, or the opposite, which is how a scheduler gets stuck; `roomy` and `tight` go by what is left.
     With a `target`, each node belongs to a list with one number: how many more its cell may take.
     """
     done = 0
-    nodes = [n for n in range(len(board.world.nodes)) if board.world.kinds[kind].accepts[n]]
+    nodes = [n for n, accepted in enumerate(board.world.kinds[kind].accepts) if accepted]
     while done < times:
-        best: tuple[int, ...] | None = None
-        chosen = -1
-        for node in nodes:
-            if (target is None or target.get(node, [0])[0] > 0) and board.allows(kind, node):
-                value = rank(board, kind, node, manner)
-                if best is None or value < best:
-                    best, chosen = value, node
-        if best is None:
+        within = nodes if target is None else [n for n in nodes if target.get(n, _NONE)[0] > 0]
+        possible = board.open_to(kind, within)
+        if not possible:
             break
+        rank = _ranking(board, kind, manner)
+        chosen = min(possible, key=rank)
         board.add(kind, chosen)
         if target is not None:
             target[chosen][0] -= 1
         done += 1
     return done
+
+
+_NONE = [0]
+
+
+def _ranking(board: Board, kind: int, manner: Manner) -> Callable[[int], tuple[int, ...]]:
+    """How early a node comes, from the smallest value up."""
+    what = board.world.kinds[kind]
+    rows = [
+        (row.domain, counts, min(counts, default=0))
+        for row, counts in zip(what.spreads, board.spread[kind], strict=True)
+        if row.counted
+    ]
+    wants = [(index, want) for index, want in enumerate(what.requests) if want]
+
+    def fits(node: int) -> int:
+        left = board.left[node]
+        if left is None:
+            return what.limit
+        return min((left[index] // want for index, want in wants), default=what.limit)
+
+    def rank(node: int) -> tuple[int, ...]:
+        above = [counts[domain[node]] - minimum for domain, counts, minimum in rows]
+        if manner == "lowest":
+            return (max(above, default=0), sum(above), board.counts[kind][node], -fits(node), node)
+        if manner == "highest":
+            return (-sum(above), -board.counts[kind][node], fits(node), node)
+        return (-fits(node) if manner == "roomy" else fits(node), sum(above), node)
+
+    return rank
 
 
 def witness(

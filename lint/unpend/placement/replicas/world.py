@@ -7,6 +7,7 @@ counts or closed nodes. A *state* says how many pods of each kind sit on each no
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 State = tuple[int, ...]
@@ -171,36 +172,46 @@ class Board:
 
     def allows(self, kind: int, node: int) -> bool:
         """Whether the scheduler would put one more pod of the kind on the node now."""
-        what = self.world.kinds[kind]
-        if not what.accepts[node] or self.placed[kind] >= what.limit:
-            return False
-        left = self.left[node]
-        if left is not None and any(want > have for want, have in zip(what.requests, left, strict=True) if want > 0):
-            return False
-        if any(self.counts[other][node] for other in what.apart) or any(self.placed[o] for o in what.exclusive):
-            return False
-        return self._spread_allows(kind, node) and self._affinity_allows(kind, node)
+        return node in self.open_to(kind, (node,))
 
-    def _spread_allows(self, kind: int, node: int) -> bool:
-        for row, counts in zip(self.world.kinds[kind].spreads, self.spread[kind], strict=True):
-            minimum = 0 if row.zero else min(counts, default=0)
-            if counts[row.domain[node]] + row.itself - minimum > row.max_skew:
-                return False
-        return True
-
-    def _affinity_allows(self, kind: int, node: int) -> bool:
+    def open_to(self, kind: int, nodes: Iterable[int]) -> list[int]:
+        """Those of some nodes on which the scheduler would put one more pod of the kind now."""
         what = self.world.kinds[kind]
-        if what.affinity is not None:
-            terms = tuple(zip(what.affinity.domains, what.affinity.base, self.peers[kind], strict=True))
-            nobody = not any(base for _, base, _ in terms) and not any(any(counts) for _, _, counts in terms)
-            if not (nobody and what.affinity.first):
-                for domain, base, counts in terms:
-                    if domain[node] not in base and not counts[domain[node]]:
-                        return False
-        return not any(
-            row.domain[node] >= 0 and counts[row.domain[node]]
-            for row, counts in zip(what.anti, self.anti[kind], strict=True)
-        )
+        if self.placed[kind] >= what.limit or any(self.placed[other] for other in what.exclusive):
+            return []
+        # A domain that already holds this many pods takes no more.
+        spreads = [
+            (row.domain, counts, (0 if row.zero else min(counts, default=0)) + row.max_skew - row.itself)
+            for row, counts in zip(what.spreads, self.spread[kind], strict=True)
+        ]
+        antis = [(row.domain, counts) for row, counts in zip(what.anti, self.anti[kind], strict=True)]
+        terms = self._terms(kind)
+        wants = [(index, want) for index, want in enumerate(what.requests) if want > 0]
+        found = []
+        for node in nodes:
+            if not what.accepts[node]:
+                continue
+            left = self.left[node]
+            if left is not None and any(left[index] < want for index, want in wants):
+                continue
+            if any(self.counts[other][node] for other in what.apart):
+                continue
+            if any(counts[domain[node]] > most for domain, counts, most in spreads):
+                continue
+            if any(domain[node] not in base and not counts[domain[node]] for domain, base, counts in terms):
+                continue
+            if any(domain[node] >= 0 and counts[domain[node]] for domain, counts in antis):
+                continue
+            found.append(node)
+        return found
+
+    def _terms(self, kind: int) -> list[tuple[tuple[int, ...], frozenset[int], list[int]]]:
+        """The affinity terms that bind now: none for the first pod of a kind that is its own peer (S-913)."""
+        row = self.world.kinds[kind].affinity
+        if row is None:
+            return []
+        nobody = not any(row.base) and not any(any(counts) for counts in self.peers[kind])
+        return [] if nobody and row.first else list(zip(row.domains, row.base, self.peers[kind], strict=True))
 
 
 @dataclass(slots=True)
