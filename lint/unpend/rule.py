@@ -25,6 +25,7 @@ Need = Literal[
     "nodes",
     "nodepools",
     "nodegroups",
+    "karpenter",
     "daemonsets",
     "pdbs",
     "autoscalers",

@@ -1,8 +1,16 @@
 """Generated from the rules by `tools/gen_rule_index.py`; do not edit."""
 
-from unpend.rule import RuleEntry
+from unpend.rule import Option, RuleEntry
 
 INDEX: tuple[RuleEntry, ...] = (
+    RuleEntry(
+        "capacity-type-invalid-value",
+        "pools",
+        "error",
+        rank=15,
+        competes=True,
+        summary="A capacity type that Karpenter does not know.",
+    ),
     RuleEntry(
         "contradictory-node-affinity",
         "labels",
@@ -11,6 +19,18 @@ INDEX: tuple[RuleEntry, ...] = (
         rank=10,
         competes=True,
         summary="nodeSelector and required node affinity of a pod exclude each other.",
+    ),
+    RuleEntry(
+        "daemonset-misses-tainted-pool",
+        "taints",
+        "warning",
+        needs=("daemonsets", "pools"),
+        options=(
+            Option(
+                "namespaces", ("kube-system",), "namespaces in which every DaemonSet is taken for a node agent", None
+            ),
+        ),
+        summary="A node agent does not tolerate the taint of a pool, so it is missing on the nodes of that pool.",
     ),
     RuleEntry(
         "dead-node-affinity-term",
@@ -68,6 +88,46 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="A pod is pinned to one node by name.",
     ),
     RuleEntry(
+        "nodeclass-invalid-field",
+        "pools",
+        "error",
+        needs=("karpenter",),
+        competes=True,
+        summary="A field of an EC2NodeClass that the API server refuses, or that keeps the class from getting ready.",
+    ),
+    RuleEntry(
+        "nodepool-class-missing",
+        "pools",
+        "error",
+        needs=("nodepools",),
+        summary="A NodePool refers to a node class that is not there.",
+    ),
+    RuleEntry(
+        "nodepool-invalid-field",
+        "pools",
+        "error",
+        needs=("nodepools",),
+        competes=True,
+        summary="A field of a NodePool that the API server refuses, drops, or that takes the whole pool out of service.",
+    ),
+    RuleEntry(
+        "nodepool-old-api",
+        "pools",
+        "error",
+        needs=("karpenter",),
+        competes=True,
+        summary="A Karpenter object of an API version that the controller does not serve any more.",
+    ),
+    RuleEntry(
+        "nodepool-restricted-label",
+        "pools",
+        "error",
+        needs=("nodepools",),
+        rank=90,
+        competes=True,
+        summary="A NodePool sets or requires a label that belongs to Karpenter or to the kubelet.",
+    ),
+    RuleEntry(
         "pod-larger-than-any-node",
         "resources",
         "error",
@@ -86,6 +146,13 @@ INDEX: tuple[RuleEntry, ...] = (
         competes=True,
         assumes_closed=("pools",),
         summary="Some or all pods of a workload stay Pending, for a reason that no other rule names.",
+    ),
+    RuleEntry(
+        "pool-taint-should-be-startup-taint",
+        "taints",
+        "error",
+        needs=("nodepools",),
+        summary="A taint that an agent removes from new nodes stands under `taints` instead of `startupTaints`.",
     ),
     RuleEntry(
         "priority-class-missing",
@@ -116,6 +183,14 @@ INDEX: tuple[RuleEntry, ...] = (
         competes=True,
         assumes_closed=("pools",),
         summary="The RuntimeClass of a pod asks for nodes that contradict the pod, or that no pool has.",
+    ),
+    RuleEntry(
+        "startup-taint-without-remover",
+        "taints",
+        "info",
+        needs=("nodepools",),
+        assumes_closed=("daemonsets", "workloads"),
+        summary="A startup taint that nothing among the manifests removes.",
     ),
     RuleEntry(
         "tolerate-everything",

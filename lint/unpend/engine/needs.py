@@ -10,12 +10,15 @@ from unpend.settings import Settings, World
 
 _NODE_GROUP_KINDS = frozenset({"ClusterConfig", "MachineDeployment", "MachinePool", "MachineSet", "NodeGroup"})
 
+_KARPENTER_KINDS = frozenset({"AWSNodeTemplate", "EC2NodeClass", "Machine", "NodeClaim", "NodePool", "Provisioner"})
+
 _REASONS: dict[Need, str] = {
     "workloads": "no workloads were given",
     "pools": "no pools or nodes were given",
     "nodes": "no Node objects were given",
     "nodepools": "no NodePools were given",
     "nodegroups": "no node groups were given",
+    "karpenter": "no NodePools or node classes were given",
     "daemonsets": "no DaemonSets were given",
     "pdbs": "no PodDisruptionBudgets were given",
     "autoscalers": "no HorizontalPodAutoscalers or ScaledObjects were given",
@@ -71,6 +74,7 @@ _CHECKS: dict[Need, Callable[[Needs], bool]] = {
     "nodes": lambda n: n.has("nodes"),
     "nodepools": lambda n: n.has("node_pools"),
     "nodegroups": lambda n: n.kinds(*_NODE_GROUP_KINDS),
+    "karpenter": lambda n: n.has("node_pools", "node_classes") or n.kinds(*_KARPENTER_KINDS),
     "daemonsets": lambda n: n.daemonsets(),
     "pdbs": lambda n: n.has("disruption_budgets"),
     "autoscalers": lambda n: n.has("autoscalers"),

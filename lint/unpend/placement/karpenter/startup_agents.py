@@ -1,0 +1,72 @@
+"""Taints that an agent takes off a node once it is ready: who does it for which key (`karpenter:A-4`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from unpend.model.inventory import Inventory, Workload
+from unpend.model.pod import Taint
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent that removes a taint: its name for messages, and words of which its images have one."""
+
+    name: str
+    images: tuple[str, ...]
+
+
+_AGENTS: dict[str, Agent] = {
+    "node.cilium.io/agent-not-ready": Agent("Cilium", ("cilium",)),
+    "ebs.csi.aws.com/agent-not-ready": Agent("the EBS CSI driver", ("ebs-csi",)),
+    "efs.csi.aws.com/agent-not-ready": Agent("the EFS CSI driver", ("efs-csi",)),
+    "fsx.csi.aws.com/agent-not-ready": Agent("the FSx CSI driver", ("fsx-csi", "fsx-openzfs-csi")),
+    "s3.csi.aws.com/agent-not-ready": Agent("the Mountpoint for S3 CSI driver", ("s3-csi",)),
+    "disk.csi.azure.com/agent-not-ready": Agent("the Azure Disk CSI driver", ("azuredisk-csi",)),
+    "file.csi.azure.com/agent-not-ready": Agent("the Azure File CSI driver", ("azurefile-csi",)),
+    "cni.istio.io/not-ready": Agent("the Istio CNI agent", ("install-cni", "istio-cni", "istio/cni")),
+}
+_PREFIXES: dict[str, Agent] = {
+    "readiness.k8s.io/": Agent("the Node Readiness Controller", ("node-readiness",)),
+    "nidhogg.uswitch.com/": Agent("Nidhogg", ("nidhogg",)),
+}
+_BY_THE_CLUSTER = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/")
+
+
+def agent_for(key: str) -> Agent | None:
+    """The agent that is known to remove taints with this key."""
+    found = _AGENTS.get(key)
+    return found or next((agent for prefix, agent in _PREFIXES.items() if key.startswith(prefix)), None)
+
+
+def removers(taint: Taint, inventory: Inventory) -> Iterator[Workload]:
+    """Workloads that may take a startup taint off: the known agent, or one that knows the taint by its key."""
+    agent = agent_for(taint.key)
+    for workload in inventory.workloads:
+        if _mentions(workload, taint.key) or (agent is not None and _runs(workload, agent)):
+            yield workload
+
+
+def removed_by_the_cluster(taint: Taint) -> bool:
+    """Whether Kubernetes, the cloud controller or Karpenter itself removes the taint (`karpenter:A-3`)."""
+    return taint.key.startswith(_BY_THE_CLUSTER)
+
+
+def _runs(workload: Workload, agent: Agent) -> bool:
+    spec = workload.template.spec
+    return any(word in c.image for c in (*spec.containers, *spec.init_containers) for word in agent.images)
+
+
+def _mentions(workload: Workload, key: str) -> bool:
+    """Whether the key stands anywhere in the object: a toleration, an argument, an environment variable."""
+    stack: list[object] = [workload.object.data]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+        elif isinstance(value, str) and key in value:
+            return True
+    return False
