@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ BY_NAME = frozenset({"runtime_classes", "priority_classes", "namespaces", "stora
 class Builder:
     """An inventory while it is being read."""
 
-    __slots__ = ("_lists", "_names", "object_count", "problems", "settings")
+    __slots__ = ("_last", "_lists", "_names", "kept", "object_count", "problems", "settings")
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -27,6 +28,13 @@ class Builder:
         self.object_count = 0
         self._lists: dict[str, list[Any]] = {}
         self._names: dict[str, dict[str, Any]] = {}
+        self.kept: dict[str, list[Object]] = {}
+        self._last: dict[str, Callable[[Builder], None]] = {}
+
+    def keep(self, name: str, obj: Object, last: Callable[[Builder], None]) -> None:
+        """Hold back an object that only means something with others; `last` reads what was kept under the name."""
+        self.kept.setdefault(name, []).append(obj)
+        self._last[name] = last
 
     def add(self, field: str, value: Any) -> None:
         """Append a typed object to a field of the inventory."""
@@ -64,6 +72,8 @@ class Builder:
 
     def finish(self) -> Inventory:
         """The inventory."""
+        for last in self._last.values():
+            last(self)
         fields: dict[str, Any] = {field: tuple(values) for field, values in self._lists.items()}
         fields.update(self._names)
         return Inventory(**fields, problems=tuple(self.problems.found), object_count=self.object_count)

@@ -22,6 +22,7 @@ from unpend.source.place import Place
 
 if TYPE_CHECKING:
     from unpend.model.karpenter import NodeClass, NodeOverlay, NodePool
+    from unpend.model.node_groups.group import NodeGroup
 
 
 def _place() -> Any:
@@ -325,6 +326,7 @@ class Inventory:
     node_pools: tuple[NodePool, ...] = ()
     node_classes: tuple[NodeClass, ...] = ()
     node_overlays: tuple[NodeOverlay, ...] = ()
+    node_groups: tuple[NodeGroup, ...] = ()
     others: tuple[OtherObject, ...] = ()
     unread_capacity: tuple[OtherObject, ...] = ()
     problems: tuple[Problem, ...] = ()

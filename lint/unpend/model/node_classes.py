@@ -66,7 +66,7 @@ def read_ec2_node_class(obj: Object, builder: Builder) -> None:
         _block_devices(spec, place, problems),
         text(spec, "instanceStorePolicy", place, problems) == "RAID0",
         _network_interfaces(spec, place, problems),
-        _kubelet(spec, place, problems),
+        kubelet(spec, "kubelet", place, problems),
         text(spec, "userData", place, problems),
         labels(who.data, "annotations", who.place, problems, checked=False),
         who.data.get("deletionTimestamp") is not None,
@@ -135,11 +135,12 @@ def _network_interfaces(spec: dict[str, Any], place: Place, problems: Problems) 
     )
 
 
-def _kubelet(spec: dict[str, Any], place: Place, problems: Problems) -> Kubelet:
-    data = mapping(spec, "kubelet", place, problems)
+def kubelet(owner: dict[str, Any], key: str, place: Place, problems: Problems) -> Kubelet:
+    """The settings of the kubelet at a key."""
+    data = mapping(owner, key, place, problems)
     if data is None:
         return Kubelet(place=None)
-    here = under(place, "kubelet")
+    here = under(place, key)
     return Kubelet(
         integer(data, "maxPods", here, problems),
         integer(data, "podsPerCore", here, problems),

@@ -71,6 +71,11 @@ class Problems:
         self.refuse(place, f"{where} must be {_article(wanted)}, but is {describe(value)}{hint}", "A-743")
 
 
+def is_placeholder(text: str) -> bool:
+    """Whether a text has a part that something else fills in later, such as `${ZONE}`."""
+    return _PLACEHOLDER.search(text) is not None
+
+
 def _placeholder(place: Place) -> str | None:
     for written in (place.value, place.step):
         if isinstance(written, str) and _PLACEHOLDER.search(written):

@@ -31,11 +31,26 @@ READERS: dict[tuple[str, str], str] = {
     ("apps", "DaemonSet"): "workloads.read_daemon_set",
     ("batch", "Job"): "workloads.read_job",
     ("batch", "CronJob"): "workloads.read_cron_job",
+    ("bootstrap.cluster.x-k8s.io", "EKSConfigTemplate"): "node_groups.cluster_api.keep_part",
+    ("bootstrap.cluster.x-k8s.io", "KubeadmConfigTemplate"): "node_groups.cluster_api.keep_part",
+    ("cloudformation.amazonaws.com", "Template"): "node_groups.cloud_formation.read_template",
+    ("cluster.x-k8s.io", "Cluster"): "node_groups.cluster_api.keep_group",
+    ("cluster.x-k8s.io", "MachineDeployment"): "node_groups.cluster_api.keep_group",
+    ("cluster.x-k8s.io", "MachinePool"): "node_groups.cluster_api.keep_group",
+    ("cluster.x-k8s.io", "MachineSet"): "node_groups.cluster_api.keep_group",
+    ("eks.aws.m.upbound.io", "NodeGroup"): "node_groups.ack.read_crossplane",
+    ("eks.aws.upbound.io", "NodeGroup"): "node_groups.ack.read_crossplane",
+    ("eks.services.k8s.aws", "Nodegroup"): "node_groups.ack.read_nodegroup",
+    ("eksctl.io", "ClusterConfig"): "node_groups.eksctl.read_cluster_config",
     ("extensions", "Deployment"): "workloads.read_deployment",
     ("extensions", "ReplicaSet"): "workloads.read_deployment",
     ("extensions", "DaemonSet"): "workloads.read_daemon_set",
     ("autoscaling", "HorizontalPodAutoscaler"): "autoscaling.read_horizontal_pod_autoscaler",
     ("keda.sh", "ScaledObject"): "autoscaling.read_scaled_object",
+    ("infrastructure.cluster.x-k8s.io", "AWSMachineTemplate"): "node_groups.cluster_api.keep_part",
+    ("infrastructure.cluster.x-k8s.io", "AWSManagedMachinePool"): "node_groups.cluster_api.keep_group",
+    ("infrastructure.cluster.x-k8s.io", "AzureMachineTemplate"): "node_groups.cluster_api.keep_part",
+    ("infrastructure.cluster.x-k8s.io", "GCPMachineTemplate"): "node_groups.cluster_api.keep_part",
     ("karpenter.k8s.aws", "AWSNodeTemplate"): "karpenter_older.read_removed",
     ("karpenter.k8s.aws", "EC2NodeClass"): "node_classes.read_ec2_node_class",
     ("karpenter.sh", "Machine"): "karpenter_older.read_removed",
@@ -47,6 +62,8 @@ READERS: dict[tuple[str, str], str] = {
     ("scheduling.k8s.io", "PriorityClass"): "classes.read_priority_class",
     ("storage.k8s.io", "CSINode"): "storage.read_csi_node",
     ("storage.k8s.io", "StorageClass"): "storage.read_storage_class",
+    ("terraform.io", "TerraformState"): "node_groups.terraform.read_state",
+    ("unpend.dev", "NodeGroup"): "node_groups.neutral.read_node_group",
 }
 """(API group, kind) → `module.function` inside `unpend.model`."""
 
@@ -77,7 +94,7 @@ def _reader_of(group: str, kind: str) -> Reader:
     if path is not None:
         module, _, function = path.rpartition(".")
         reader: Reader = getattr(import_module(f"unpend.model.{module}"), function)
-        return reader
+        return _undecided(reader) if module.startswith("node_groups.") and function != "keep_part" else reader
     if kind.endswith("NodeClass"):
         from unpend.model.node_classes import read_node_class
 
@@ -87,6 +104,15 @@ def _reader_of(group: str, kind: str) -> Reader:
     if makes_nodes(group, kind):
         return _read_capacity
     return _read_unknown if may_hold_templates(group, kind) else _read_other
+
+
+def _undecided(reader: Reader) -> Reader:
+    # Until a decider reads node groups, they count as capacity of which nothing is known.
+    def read(obj: Object, builder: Builder) -> None:
+        _read_capacity(obj, builder)
+        reader(obj, builder)
+
+    return read
 
 
 def _read_capacity(obj: Object, builder: Builder) -> None:
