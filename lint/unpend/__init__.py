@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from unpend.version import __version__
 
 if TYPE_CHECKING:
-    from unpend.api import check, evaluate, load_settings
+    from unpend.api import check, disruption, evaluate, load_settings
     from unpend.settings import Settings
 
-__all__ = ["Settings", "__version__", "check", "evaluate", "load_settings"]
+__all__ = ["Settings", "__version__", "check", "disruption", "evaluate", "load_settings"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in {"check", "evaluate", "load_settings"}:
+    if name in {"check", "disruption", "evaluate", "load_settings"}:
         from unpend import api
 
         return getattr(api, name)

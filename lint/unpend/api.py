@@ -10,6 +10,7 @@ from unpend.settings import Settings, World
 
 if TYPE_CHECKING:
     from unpend.config.model import Config
+    from unpend.disruption.candidates import DisruptionReport
     from unpend.engine.result import Result
     from unpend.placement.verdict import WorkloadVerdict
 
@@ -30,6 +31,21 @@ def evaluate(objects: Objects, settings: Settings | None = None) -> tuple[Worklo
     settings = settings or Settings()
     settings = replace(settings, world=World.all_closed(), admission=settings.admission or "templates")
     return evaluate_inventory(read_objects(objects_of(_plain(objects)), settings), settings)
+
+
+def disruption(objects: Objects, settings: Settings | None = None) -> DisruptionReport:
+    """What Karpenter may disrupt in a snapshot of a cluster, given as plain dicts: Nodes, NodeClaims, NodePools, pods
+    with `spec.nodeName`, PodDisruptionBudgets.
+
+    Each node is answered for twice, in the class `graceful` (consolidation) and the class `eventual` (drift), with what
+    blocks it; each NodePool with how many nodes its budgets let go at `settings.now` (without it, at a fixed moment).
+    """
+    from unpend.disruption.candidates import disruption_report
+    from unpend.model.reading import read_objects
+    from unpend.source.document import objects_of
+
+    settings = settings or Settings()
+    return disruption_report(read_objects(objects_of(_plain(objects)), settings), settings)
 
 
 def check(

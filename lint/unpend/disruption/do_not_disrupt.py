@@ -1,0 +1,85 @@
+"""The annotation `karpenter.sh/do-not-disrupt` (`karpenter.md` §9.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from unpend.model.karpenter_labels import release
+from unpend.model.pod import Label
+
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+LEGACY = {"karpenter.sh/do-not-evict": "pods", "karpenter.sh/do-not-consolidate": "nodes"}
+DURATIONS_SINCE = (1, 12)
+
+_GO_DURATION = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_NANOSECONDS = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What a value of the annotation does: `always`, for `seconds` after the pod started, or `nothing` for a reason."""
+
+    kind: Literal["always", "duration", "nothing"]
+    seconds: float = 0
+    reason: str = ""
+
+
+def go_duration(text: str) -> float | None:
+    """The seconds of a Go duration such as `1h30m`, negative ones included; None for anything else."""
+    if len(text) > 64:
+        return None
+    if text in ("0", "+0", "-0"):
+        return 0.0
+    if not _GO_DURATION.fullmatch(text):
+        return None
+    total = sum(Fraction(number.rstrip(".") or "0") * _NANOSECONDS[unit] for number, unit in _PART.findall(text))
+    if total >= 2**63:
+        return None
+    return float(total / 10**9) * (-1 if text.startswith("-") else 1)
+
+
+def protection(value: str, karpenter: str) -> Protection:
+    """What a value does under a release of Karpenter such as `1.14` (`D-20`)."""
+    if value == "true":
+        return Protection("always")
+    seconds = go_duration(value)
+    if seconds is not None and seconds > 0:
+        if release(karpenter) < DURATIONS_SINCE:
+            return Protection("nothing", reason=f"durations are known from Karpenter 1.12 on, this is {karpenter}")
+        return Protection("duration", seconds)
+    if seconds is not None:
+        return Protection("nothing", reason="a duration has to be longer than 0")
+    return Protection("nothing", reason=_why(value))
+
+
+def _why(value: str) -> str:
+    if value == "false":
+        return "false is the same as no annotation"
+    if value.lower() == "true":
+        return 'only "true" in small letters counts'
+    days = re.fullmatch(r"([0-9]{1,5}) ?d(?:ays?)?", value)
+    if days:
+        return f"a duration has hours, minutes and seconds only: {int(days[1]) * 24}h"
+    spelt = re.fullmatch(r"([0-9]{1,6}) ?(h|m|s)[a-z]*", value)
+    if spelt:
+        return f"a duration is written {spelt[1]}{spelt[2]}"
+    return 'it is neither "true" nor a duration such as 4h or 1h30m'
+
+
+def annotation(annotations: Mapping[str, Label]) -> Label | None:
+    """The annotation, None when it is not there."""
+    return annotations.get(DO_NOT_DISRUPT)
