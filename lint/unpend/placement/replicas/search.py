@@ -40,7 +40,9 @@ def explore(
     kinds = range(len(world.kinds))
     limits = tuple(kind.limit for kind in world.kinds)
     alike = _alike(world)
-    cost = 1 + len(world.kinds) * width // 16
+    size = len(world.kinds) * width
+    # Each state has up to so many successors, and each of them is as large.
+    cost = 1 + size // 16 + size * size // 20_000
     most = [0] * len(world.kinds)
     wanted = tuple(limit if must is None or k in must else 0 for k, limit in enumerate(limits))
     total, all_at_once, short = 0, not any(wanted), set[int]()

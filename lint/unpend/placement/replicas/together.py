@@ -150,15 +150,19 @@ def _count_group(world: World, budget: Budget) -> Joint:
         n if a >= n else _upper(world, k, reach, budget, a) for k, (a, n) in enumerate(zip(low, limits, strict=True))
     ]
     fitting = frozenset(k for k in kinds if high[k] >= limits[k])
-    seen = _look(world, fitting, together and low == high, budget)
+    fights = () if together or len(fitting) < 2 else _overdrawn_group(world, fitting)
+    seen = _look(world, fitting, budget)
     low = [max(a, b) for a, b in zip(low, seen.most, strict=True)]
     if seen.complete:
         high = low
         fitting = frozenset(k for k in kinds if high[k] >= limits[k])
-    fights: tuple[frozenset[int], ...] = ()
+        fights = tuple(group for group in fights if group <= fitting)
     undecided: frozenset[int] = frozenset()
-    if not together and not seen.together and len(fitting) > 1:
-        fights, undecided = _fights(world, fitting, seen.complete, budget)
+    if not (together or fights or seen.together) and len(fitting) > 1:
+        if seen.complete:
+            fights = (_smallest(world, fitting, budget),)
+        else:
+            undecided = fitting
     counts = tuple(
         Count(n, a, b, world.empty, _order(world, k, seen, fights, undecided, budget) if a >= n else False)
         for k, (n, a, b) in enumerate(zip(limits, low, high, strict=True))
@@ -166,14 +170,14 @@ def _count_group(world: World, budget: Budget) -> Joint:
     return Joint(counts, fights, undecided)
 
 
-def _look(world: World, fitting: frozenset[int], settled: bool, budget: Budget) -> Explored:
-    """Look at every state, unless nothing but the order is open and there are surely too many to see them all."""
+def _look(world: World, fitting: frozenset[int], budget: Budget) -> Explored:
+    """Look at every state, unless there are surely too many to see them all."""
     states = 1
     for index, kind in enumerate(world.kinds):
         usable = sum(1 for node in range(len(world.nodes)) if world.room(index, node))
         states *= comb(kind.limit + usable, usable)
-    if settled and states > 20 * budget.steps:
-        return Explored(False, (0,) * len(world.kinds), 0, True, frozenset())
+        if states > 20 * budget.steps:
+            return Explored(False, (0,) * len(world.kinds), 0, False, frozenset())
     return explore(world, budget, must=fitting)
 
 
@@ -254,22 +258,23 @@ def _upper(world: World, kind: int, reach: Sequence[frozenset[int]], budget: Bud
     return most(changed, kind, budget, enough, helping).most
 
 
-def _fights(
-    world: World, fitting: frozenset[int], proved: bool, budget: Budget
-) -> tuple[tuple[frozenset[int], ...], frozenset[int]]:
-    """The kinds that cannot all be there: as few as a flow, or leaving out one after another, can tell."""
+def _overdrawn_group(world: World, fitting: frozenset[int]) -> tuple[frozenset[int], ...]:
+    """The kinds that together ask for more of some resource than there is, if there are any."""
     for resource in range(len(world.kinds[0].requests)):
         group = _overdrawn(world, fitting, resource)
         if len(group) > 1:
-            return (group,), frozenset()
-    if not proved:
-        return (), fitting
+            return (group,)
+    return ()
+
+
+def _smallest(world: World, fitting: frozenset[int], budget: Budget) -> frozenset[int]:
+    """Of kinds that cannot all be there, as few as leaving out one after another can tell."""
     group = fitting
     for kind in sorted(fitting):
         fewer = group - {kind}
         if len(fewer) > 1 and _still_fights(world, fewer, budget):
             group = fewer
-    return (group,), frozenset()
+    return group
 
 
 def _still_fights(world: World, group: frozenset[int], budget: Budget) -> bool:
