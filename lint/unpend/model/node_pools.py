@@ -50,11 +50,10 @@ _DEFAULT_EXPIRY = Duration(720 * 3600, "720h", None)
 def read_node_pool(obj: Object, builder: Builder) -> None:
     """A NodePool of `karpenter.sh/v1`; one of an older version is reported and not understood (`karpenter.md` §1.9)."""
     version = release(builder.settings.karpenter.version)
-    # Until a decider reads pools, they count as capacity of which nothing is known.
-    builder.other(obj, "unread_capacity")
     if obj.version != "v1":
         from unpend.model.karpenter_older import report_older
 
+        builder.other(obj, "unread_capacity")
         report_older(obj, builder)
         return
     problems = Problems()

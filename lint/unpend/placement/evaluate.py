@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from unpend.model.admission import admit
 from unpend.model.inventory import Autoscaler, Inventory, Workload
@@ -35,6 +35,9 @@ from unpend.placement.verdict import (
     WorkloadVerdict,
 )
 from unpend.settings import Settings
+
+if TYPE_CHECKING:
+    from unpend.placement.karpenter.verdicts import KarpenterRun
 
 Admit = Callable[[Workload], EffectivePod]
 
@@ -91,11 +94,23 @@ class _Run:
         """The Nodes as pools."""
         return NodePools(self.fixed)
 
+    @cached_property
+    def karpenter(self) -> KarpenterRun | None:
+        """The NodePools; None when there are none, so that nothing of theirs is loaded."""
+        if not self.inventory.node_pools:
+            return None
+        from unpend.placement.karpenter.verdicts import KarpenterRun
+
+        return KarpenterRun(self.inventory, self.settings)
+
     def verdicts(self) -> Iterator[WorkloadVerdict]:
         """The verdict of every workload: first one pod of each, then the replicas of all, then what that says."""
         first = [self._first(workload) for workload in self.inventory.workloads]
         placings = [p for p in first if isinstance(p, Placing)]
-        counts = count_all([p for p in placings if p.accepted.possible], self.fixed, self.inventory, self.settings)
+        if self.karpenter is not None:
+            for placing in placings:
+                self.karpenter.ask(placing.workload.id, placing.demand, placing.pod)
+        counts = count_all(placings, self.fixed, self.inventory, self.settings)
         for found in first:
             yield self._placed(found, counts) if isinstance(found, Placing) else found
 
@@ -187,9 +202,14 @@ class _Run:
             obstacles = tuple(dict.fromkeys((*obstacles, *answer.closed.values())))
         groups = tuple(group for group in counts.contention if placing.workload.id in group)
         ruling = self._ruling(placing, preempting, obstacles, answer, bool(groups))
+        joined = None
+        if self.karpenter is not None:
+            joined = self.karpenter.joined(placing, ruling.verdict, bool(space.shapes))
+            if joined.decides:
+                ruling = _Ruling(joined.verdict, joined.cause, joined.facts)
         ruling = self._settled(ruling, placing.pod, demand, self.open)
         assumptions = self.assumptions if ruling.verdict == "fits" else ()
-        return WorkloadVerdict(
+        verdict = WorkloadVerdict(
             workload=placing.workload.id,
             cluster=self.settings.cluster,
             verdict=ruling.verdict,
@@ -206,6 +226,7 @@ class _Run:
             contention=groups,
             place=placing.workload.place,
         )
+        return verdict if joined is None else joined.completed(verdict)
 
     def _numbers(self, placing: Placing, answer: ReplicaAnswer) -> ReplicaCounts:
         wanted, needed = self._replicas(placing.workload).wanted, placing.needed
@@ -245,7 +266,7 @@ class _Run:
         if pod.unknown:
             unknown = tuple(Fact("admission", refusal.message, refusal.place) for refusal in pod.unknown)
             return _Ruling("conditional", "unknown-fact", unknown + ruling.facts)
-        if is_open and ruling.verdict in ("never", "partial"):
+        if is_open and ruling.verdict in ("never", "loop", "partial"):
             place = demand.spec_place
             fact = Fact(OTHER_POOLS, "whether there are nodes or pools that are not among the files", place)
             return _Ruling("conditional", "unknown-fact", (fact, *ruling.facts))

@@ -196,7 +196,7 @@ class Space:
     """
 
     def __init__(self, shapes: Sequence[Shape], like: Space | None = None) -> None:
-        self.shapes = tuple(shapes)
+        self.shapes: Sequence[Shape] = tuple(shapes)
         self.everything = (1 << len(self.shapes)) - 1
         self.labels: LabelIndex = like.labels if like else LabelIndex([shape.labels for shape in self.shapes])
         self._names = {shape.name: 1 << n for n, shape in enumerate(self.shapes) if shape.name is not None}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from unpend.placement.karpenter.requirement import Entry, Requirement, one_of
@@ -12,7 +13,7 @@ NONE_UNDEFINED: frozenset[str] = frozenset()
 """Existing nodes must define every key that is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Requirements:
     """A set of requirements, at most one per key, by normalised key; equal keys were intersected when it was built."""
 
@@ -31,6 +32,11 @@ class Requirements:
     def of_labels(cls, labels: Mapping[str, str]) -> Requirements:
         """`key In [value]` for every label."""
         return cls.of(one_of(key, (value,)) for key, value in labels.items())
+
+    @cached_property
+    def token(self) -> tuple[Requirement, ...]:
+        """The same for equal requirements: a key under which answers are kept."""
+        return tuple(self.by_key[key] for key in sorted(self.by_key))
 
     def __iter__(self) -> Iterator[Requirement]:
         return iter(self.by_key.values())

@@ -1,0 +1,318 @@
+"""One pod against one NodePool: Karpenter and kube-scheduler put together (DESIGN tables P0 to P12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from unpend.algebra import values as true_values
+from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
+from unpend.algebra.values import ValueSet
+from unpend.model.karpenter_labels import AWS_DOMAIN, in_domain, normalized
+from unpend.model.pod import EffectivePod
+from unpend.placement.demand import Demand
+from unpend.placement.karpenter.asked import Asked, asked_of, hard_topology
+from unpend.placement.karpenter.grid import Grid
+from unpend.placement.karpenter.managed import AWS_GROUP, ManagedPool, ManagedPools
+from unpend.placement.karpenter.plan import Launch, Plan, Planner
+from unpend.placement.karpenter.requirements import Requirements
+from unpend.placement.karpenter.space import label_of_any_node
+from unpend.placement.karpenter.volumes import VolumeView
+from unpend.placement.scheduler import filters
+from unpend.placement.space import Masks
+from unpend.placement.verdict import Cause, Certainty, Fact, Obstacle, Verdict
+
+Others = Literal["yes", "possible", "no"]
+"""Whether a pool can have nodes for another reason than this pod (F)."""
+
+EXISTING_NODE = "existing-node"
+NO_PLAN = Plan((), (), False)
+
+
+@dataclass(frozen=True)
+class PoolAnswer:
+    """What both deciders say of one pod and one pool.
+
+    `accepted` are the pairs of type and offering that kube-scheduler takes, over all nodes that the pool could make;
+    `taken` the launchable ones that it takes. `needs_others` is set when the verdict hangs on nodes for other pods.
+    `first` is the number of the attempt in which the pool surely launches something, None when it does not.
+    """
+
+    pool: ManagedPool
+    asked: Asked
+    demand: Demand
+    verdict: Verdict
+    cause: Cause | None
+    plan: Plan = NO_PLAN
+    accepted: Masks = Masks(0, 0)
+    taken: int = 0
+    needs_others: bool = False
+    first: int | None = None
+    facts: tuple[Fact, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    certainty: Certainty = "proved"
+    settled: tuple[Obstacle, ...] = field(default=())
+
+    def with_others(self, others: Others) -> PoolAnswer:
+        """The answer once it is known whether the pool has nodes for other pods (P6 to P9)."""
+        if not self.needs_others:
+            return self
+        launches = self.first is not None
+        if others == "no":
+            if launches:
+                return replace(self, verdict="loop", cause="scheduler-refuses", facts=())
+            return replace(self, verdict="never", cause="autoscaler-refuses", facts=())
+        fact = Fact(
+            EXISTING_NODE,
+            f"whether {self.pool.name} has nodes for other pods: it launches none for this one",
+            self.pool.pool.place,
+        )
+        return replace(self, verdict="conditional", cause="existing-node", facts=(fact,))
+
+
+class Decider:
+    """All NodePools of one run."""
+
+    def __init__(self, pools: ManagedPools) -> None:
+        self.pools = pools
+        self.settings = pools.settings
+        self.planner = Planner(pools.strict)
+        self.volumes = VolumeView(pools.inventory, pools.settings)
+
+    @cached_property
+    def respects(self) -> bool:
+        """Whether preferences are held until they have to be given up (`karpenter.md` §3.4)."""
+        return self.settings.karpenter.preference_policy == "Respect"
+
+    def asked(self, demand: Demand, pod: EffectivePod, dropped: frozenset[int] = frozenset()) -> Asked:
+        """What a pod asks of Karpenter."""
+        return asked_of(
+            demand,
+            pod,
+            well_known=self.pools.well_known,
+            version=self.pools.version,
+            respects=self.respects,
+            relaxes_taints=self.pools.relaxes_taints,
+            hard=hard_topology(pod),
+            volumes=self.volumes.of(pod),
+            ignores_claims=self.settings.karpenter.ignore_dra_requests,
+            dropped=dropped,
+        )
+
+    def answers(self, demand: Demand, pod: EffectivePod) -> tuple[PoolAnswer, ...]:
+        """One answer per pool, in the order in which they are tried."""
+        asked = self.asked(demand, pod)
+        return tuple(self.answer(pool, asked, demand) for pool in self.pools.pools)
+
+    def answer(self, pool: ManagedPool, asked: Asked, demand: Demand) -> PoolAnswer:
+        """One pod against one pool. What hangs on nodes for other pods is left open (`needs_others`)."""
+        blank = PoolAnswer(pool, asked, demand, "never", None)
+        if pool.unusable is not None:
+            return self._certain(replace(blank, cause=pool.unusable.cause, settled=(pool.unusable,)))
+        refused = _refused_by_any_shape(pool, demand)
+        if pool.doubts or pool.space is None or pool.grid is None:
+            if refused is not None:
+                return replace(blank, cause=refused)
+            return replace(blank, verdict="conditional", cause="unknown-fact", facts=pool.doubts)
+        accepted = filters.ask(demand, pool.space).accepted
+        plan = self.planner.plan(pool, asked)
+        blank = replace(blank, plan=plan, accepted=accepted, first=_first(plan, pool))
+        return self._certain(self._compose(blank, refused))
+
+    def _compose(self, found: PoolAnswer, refused: Cause | None) -> PoolAnswer:
+        pool, plan, accepted = found.pool, found.plan, found.accepted
+        launches = plan.launches
+        unknown = next((launch.unknown for launch in launches if launch.unknown), None)
+        if not unknown and pool.unknown and refused is None and not launches:
+            unknown = next(iter(pool.unknown.values())) if found.asked.refused is None else None
+        if not accepted.possible and (refused is not None or not (unknown or pool.unknown)):
+            if found.first is not None:
+                return replace(found, verdict="loop", cause="scheduler-refuses")
+            return replace(found, verdict="never", cause=refused)
+        if unknown and found.first is None:
+            return replace(found, verdict="conditional", cause="unknown-fact", facts=(_unknown_type(unknown, pool),))
+        if not plan.possible:
+            return replace(found, needs_others=True)
+        taken_sure, taken = self._taken(found)
+        found = replace(found, taken=taken)
+        if not taken:
+            return replace(found, needs_others=True)
+        if found.first is not None and not plan.possible & ~taken_sure:
+            return replace(found, verdict="fits", cause=None)
+        if found.first is not None and plan.possible & ~taken:
+            fact = Fact(
+                "launch-choice", f"which of its instance types {pool.name} launches", pool.source.requirements()
+            )
+            return replace(found, verdict="conditional", cause="launch-choice", facts=(fact,))
+        return replace(found, verdict="conditional", cause="unknown-fact", facts=tuple(_facts(found, taken_sure)))
+
+    def _taken(self, found: PoolAnswer) -> tuple[int, int]:
+        """The launchable pairs that kube-scheduler surely, and possibly, takes, with the labels that they get."""
+        pool, demand = found.pool, found.demand
+        assert pool.space is not None
+        everything = found.plan.possible
+        if not everything & ~found.accepted.sure:
+            return everything, everything
+        sure = everything
+        possible = 0
+        for launch in found.plan.launches:
+            if not launch.possible & ~found.accepted.sure:
+                possible |= launch.possible
+                continue
+            space = pool.space.narrowed(launch.requirements, _launched(pool, launch.requirements))
+            masks = filters.ask(demand, space).accepted
+            sure &= ~(launch.possible & ~masks.sure)
+            possible |= launch.possible & masks.possible
+        return sure, possible
+
+    def _certain(self, found: PoolAnswer) -> PoolAnswer:
+        """The assumptions that an answer leans on, and how certain it is."""
+        pool = found.pool
+        assumptions: list[str] = []
+        certainty: Certainty = "proved"
+        if found.verdict in ("fits", "loop", "conditional") and found.plan.possible:
+            assumptions.extend(pool.assumptions)
+            grid = pool.grid
+            if grid is not None and not any(launch.sure & grid.sold for launch in found.plan.launches):
+                assumptions.append("A3")
+            if pool.node_class is not None and pool.node_class.ami_terms and pool.node_class.alias is None:
+                assumptions.append("A4")
+            certainty = "catalog"
+        elif found.verdict == "never" and pool.unusable is None and found.cause in (None, "resources", "limits"):
+            certainty = "catalog" if not found.accepted.possible else "proved"
+        elif pool.unusable is not None and pool.unusable.semantics in ("karpenter:§7.4", "karpenter:L-4"):
+            certainty = "catalog"
+        return replace(found, assumptions=tuple(assumptions), certainty=certainty)
+
+
+def _first(plan: Plan, pool: ManagedPool) -> int | None:
+    """The attempt in which a pool surely launches something (A⊓ is not empty), None when in none."""
+    for launch in plan.launches:
+        if launch.depends or not launch.sure:
+            continue
+        if launch.sure & pool.exist or (pool.candidates and all(launch.sure & c for c in pool.candidates)):
+            return launch.attempt.index
+    return None
+
+
+def _launched(pool: ManagedPool, requirements: Requirements) -> dict[str, ValueSet]:
+    """The labels of a node that is launched for these requirements, beside those of type and offering."""
+    assert pool.space is not None and pool.grid is not None
+    labels = dict(pool.space.labels.custom)
+    for requirement in requirements:
+        key = requirement.key
+        if key in labels or not (key in pool.well_known or pool.grid.defines(key)):
+            label = pool.pool.template_labels.get(key)
+            labels[key] = true_values.one_of([label.value]) if label is not None else requirement.launched()
+    return labels
+
+
+def _refused_by_any_shape(pool: ManagedPool, demand: Demand) -> Cause | None:
+    """Why kube-scheduler refuses every node of a pool whatever its type: a taint, or a label that they all share."""
+    if untolerated(demand.tolerations + demand.possible_tolerations, pool.taints, FILTERING_EFFECTS):
+        return "taint"
+    for alternative in demand.alternatives:
+        if not alternative.broken and all(_could_have(pool, key, w) for key, w in alternative.folded.items()):
+            return None
+    return "labels"
+
+
+def _could_have(pool: ManagedPool, key: str, wanted: ValueSet) -> bool:
+    if wanted.is_impossible:
+        return False
+    if pool.space is not None:
+        index = pool.space.labels
+        if key in index.custom or not index.of_grid(key):
+            return index.unlisted(key, index.custom.get(key)).overlaps(wanted)
+        return True
+    requirement = pool.requirements.by_key.get(normalized(key))
+    if requirement is not None:
+        return label_of_any_node(requirement).overlaps(wanted)
+    if in_domain(key, AWS_DOMAIN) and pool.pool.node_class.group not in (AWS_GROUP, ""):
+        return wanted.admits_absent
+    return True
+
+
+def _unknown_type(what: str, pool: ManagedPool) -> Fact:
+    name = pool.catalog.name if pool.catalog is not None else ""
+    return Fact(
+        "instance-types", f"whether there is {what}: the {name} catalogue does not know it", pool.source.requirements()
+    )
+
+
+def _facts(found: PoolAnswer, taken_sure: int) -> Iterator[Fact]:
+    """What decides where neither yes nor no is certain (P12)."""
+    place = found.demand.spec_place
+    depends = {name for launch in found.plan.launches for name in launch.depends}
+    for name in sorted(depends):
+        yield Fact(name, _DEPENDS.get(name, name), place)
+    if not depends and found.first is None:
+        if found.pool.exist == 0:
+            yield Fact("zones", f"in which zones {found.pool.name} has subnets", found.pool.pool.node_class.place)
+        else:
+            yield Fact("limits", f"whether the limits of {found.pool.name} leave room", found.pool.pool.place)
+    if found.plan.possible & ~taken_sure:
+        yield Fact(
+            "node-labels", f"which labels and DaemonSets the nodes of {found.pool.name} get", found.pool.pool.place
+        )
+
+
+_DEPENDS = {
+    "topology": "where the pods are that its topology rules speak of",
+    "extended-resource-toleration": (
+        "whether the control plane adds tolerations for extended resources (ExtendedResourceToleration)"
+    ),
+    "volume": "whether its volumes can be bound, and where",
+}
+
+
+def best_first(answers: Sequence[PoolAnswer]) -> PoolAnswer | None:
+    """The first pool in Karpenter's order that takes the pod in the earliest attempt."""
+    fitting = [a for a in answers if a.verdict == "fits" and a.first is not None]
+    return min(fitting, key=lambda a: (a.first, a.pool.number), default=None)
+
+
+def starving(answers: Sequence[PoolAnswer], best: PoolAnswer) -> PoolAnswer | None:
+    """A pool in a loop that Karpenter tries before the best one, or with it."""
+    for answer in answers:
+        if answer.verdict == "loop" and answer.first is not None and best.first is not None:
+            if (answer.first, answer.pool.number) < (best.first, best.pool.number):
+                return answer
+    return None
+
+
+def spot_pools(answers: Sequence[PoolAnswer]) -> tuple[int, int]:
+    """How many instance types, and pairs of type and zone, are left to the pod as spot capacity."""
+    per_grid: dict[int, tuple[Grid, int]] = {}
+    for answer in answers:
+        grid = answer.pool.grid
+        if answer.verdict != "fits" or grid is None:
+            continue
+        before = per_grid.get(id(grid), (grid, 0))[1]
+        per_grid[id(grid)] = (grid, before | answer.taken & grid.of_groups(lambda g: g.capacity_type == "spot"))
+    types: set[str] = set()
+    pairs: set[tuple[str, str]] = set()
+    single = len(per_grid) == 1
+    for grid, mask in per_grid.values():
+        if single:
+            return grid.collapse(mask).bit_count(), mask.bit_count()
+        for group, members in grid.groups_of(mask):
+            names = grid.shapes.named(members)
+            types.update(names)
+            pairs.update((name, group.zone or group.zone_id) for name in names)
+    return len(types), len(pairs)
+
+
+def zones_of(answer: PoolAnswer, mask: int) -> tuple[str, ...]:
+    """The zones of some pairs, by name where it is known, else by ID; sorted."""
+    grid = answer.pool.grid
+    if grid is None:
+        return ()
+    return tuple(sorted({z for g, _ in grid.groups_of(mask) if (z := g.zone or g.zone_id)}))
+
+
+def launch_of(answer: PoolAnswer) -> Launch | None:
+    """The launch that is certain to be reached."""
+    return next((la for la in answer.plan.launches if la.attempt.index == answer.first), None)

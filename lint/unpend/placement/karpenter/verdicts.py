@@ -1,0 +1,322 @@
+"""What the NodePools say of every workload: answers of all pods together, then verdicts with their reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from unpend.catalog.load import catalogs_of
+from unpend.model.inventory import Inventory
+from unpend.model.karpenter_labels import NODE_POOL
+from unpend.model.pod import EffectivePod
+from unpend.placement.conflict import conflict
+from unpend.placement.counts import Placing
+from unpend.placement.demand import Demand
+from unpend.placement.karpenter.daemons import daemons_of
+from unpend.placement.karpenter.decide import (
+    Decider,
+    Others,
+    PoolAnswer,
+    best_first,
+    spot_pools,
+    starving,
+    zones_of,
+)
+from unpend.placement.karpenter.managed import ManagedPool, ManagedPools, belongs
+from unpend.placement.karpenter.words import refusals
+from unpend.placement.scheduler import filters
+from unpend.placement.verdict import (
+    Answer,
+    Cause,
+    Certainty,
+    Deferred,
+    Fact,
+    Obstacle,
+    PoolVerdict,
+    Repair,
+    SpotBreadth,
+    Verdict,
+    Witness,
+    WorkloadVerdict,
+    worst_certainty,
+)
+from unpend.settings import Settings
+
+_RANKS: tuple[Verdict, ...] = ("never", "loop", "partial", "conditional", "fits", "skipped")
+_ORDER: tuple[Verdict, ...] = ("never", "loop", "conditional", "fits")
+
+
+@dataclass(frozen=True, slots=True)
+class PoolsRuling:
+    """What all NodePools together say of one pod."""
+
+    verdict: Verdict
+    cause: Cause | None
+    facts: tuple[Fact, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    certainty: Certainty = "proved"
+    pool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The part of the NodePools in the verdict of one workload. `decides` says that theirs is the verdict."""
+
+    run: KarpenterRun
+    placing: Placing
+    ruling: PoolsRuling
+    decides: bool
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the NodePools."""
+        return self.ruling.verdict
+
+    @property
+    def cause(self) -> Cause | None:
+        """Its cause."""
+        return self.ruling.cause
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """What it depends on."""
+        return self.ruling.facts
+
+    def completed(self, verdict: WorkloadVerdict) -> WorkloadVerdict:
+        """A verdict on the Nodes alone, except for verdict, cause and facts, with what the NodePools add to it."""
+        run, workload = self.run, self.placing.workload.id
+        of_nodes = verdict.pools
+        pools = Deferred(lambda: (*of_nodes, *run.pool_verdicts(workload)))
+        zones = tuple(sorted({*verdict.zones, *run.zones(workload)}))
+        if not self.decides:
+            return replace(verdict, pools=pools, zones=zones)
+        counts = verdict.replicas
+        if self.verdict in ("fits", "conditional"):
+            counts = replace(counts, at_most=counts.needed)
+        if self.verdict == "fits":
+            counts = replace(counts, at_least=counts.needed)
+        refused = self.verdict in ("never", "loop")
+        conflict, nearest = run.explanation(workload) if refused else ((), None)
+        return replace(
+            verdict,
+            certainty=worst_certainty((verdict.certainty, self.ruling.certainty)),
+            assumptions=tuple(sorted({*verdict.assumptions, *self.ruling.assumptions})),
+            replicas=counts,
+            pools=pools,
+            conflict=(verdict.conflict or conflict) if refused else (),
+            witness=verdict.witness or (run.witness(workload) if self.verdict == "fits" else None),
+            nearest=(nearest or verdict.nearest) if refused else None,
+            zones=zones,
+            spot=run.spot(workload),
+            contention=(),
+        )
+
+
+@dataclass(slots=True)
+class KarpenterRun:
+    """The NodePools of one inventory under one set of settings, with the answers to all of its workloads."""
+
+    inventory: Inventory
+    settings: Settings
+    decider: Decider = field(init=False)
+    _answers: dict[str, tuple[PoolAnswer, ...]] = field(default_factory=dict)
+    _pods: dict[str, tuple[Demand, EffectivePod]] = field(default_factory=dict)
+    _reached: dict[int, tuple[set[str], set[str]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        daemons = daemons_of(self.inventory, self.settings)
+        catalogs = catalogs_of(self.settings)
+        self.decider = Decider(ManagedPools(self.inventory, self.settings, daemons, catalogs))
+
+    def ask(self, workload: str, demand: Demand, pod: EffectivePod) -> None:
+        """Ask for one pod of a workload; all have to be asked before the first verdict is read."""
+        answers = self.decider.answers(demand, pod)
+        self._answers[workload] = answers
+        self._pods[workload] = (demand, pod)
+        best = best_first(answers)
+        earlier = [a for a in answers if best is not None and a.pool.number < best.pool.number]
+        for answer in answers:
+            sure, possible = self._reached.setdefault(answer.pool.number, (set(), set()))
+            if best is not None and answer is best and all(a.verdict == "never" for a in earlier):
+                sure.add(workload)
+            elif answer.plan.possible and not answer.needs_others:
+                possible.add(workload)
+
+    def others(self, workload: str, pool: ManagedPool) -> Others:
+        """Whether a pool has nodes for another reason than a pod of this workload (F)."""
+        if pool.pool.is_static:
+            return "yes"
+        sure, possible = self._reached.get(pool.number, (set(), set()))
+        if sure - {workload}:
+            return "yes"
+        if self.settings.world.workloads == "open" or possible - {workload}:
+            return "possible"
+        if self.inventory.bound_pods and any(belongs(node, pool.pool) for node in self.inventory.nodes):
+            return "possible"
+        return "no"
+
+    def answers(self, workload: str) -> tuple[PoolAnswer, ...]:
+        """The final answers of all pools to a pod of a workload."""
+        return tuple(a.with_others(self.others(workload, a.pool)) for a in self._answers.get(workload, ()))
+
+    def ruling(self, workload: str) -> PoolsRuling:
+        """All pools together: the best of them, unless a pool that is tried before is in a loop."""
+        answers = self.answers(workload)
+        if not answers:
+            return PoolsRuling("never", "pool-unusable")
+        best = best_first(answers) or max(answers, key=lambda a: (_ORDER.index(a.verdict), -a.pool.number))
+        if best.verdict == "fits":
+            starved = starving(answers, best)
+            if starved is not None:
+                fact = Fact(
+                    "starved",
+                    f"{starved.pool.name} is tried before {best.pool.name}, and kube-scheduler refuses its nodes",
+                    starved.pool.pool.place,
+                )
+                return PoolsRuling("conditional", "starved", (fact,), best.assumptions, best.certainty, best.pool.name)
+        tied = [a for a in answers if a.verdict == best.verdict]
+        facts = tuple(dict.fromkeys(f for a in tied for f in a.facts)) if best.verdict == "conditional" else ()
+        certainty = best.certainty
+        assumptions = best.assumptions
+        if best.verdict in ("never", "loop"):
+            certainty = worst_certainty(a.certainty for a in answers)
+        cause = best.cause or (self.refusing(best) if best.verdict == "never" else None)
+        return PoolsRuling(best.verdict, cause, facts, assumptions, certainty, best.pool.name)
+
+    def demands_bootstrap_nodes(self, workload: str) -> bool:
+        """Whether a pod asks for nodes that Karpenter did not make, while there is none but those it runs on."""
+        demand, _ = self._pods[workload]
+        names = [pool.pool.name for pool in self.decider.pools.pools]
+        for alternative in demand.alternatives:
+            wanted = alternative.folded.get(NODE_POOL)
+            if wanted is not None and not alternative.broken and wanted.admits_absent:
+                if not any(wanted.admits(name) for name in names):
+                    return True
+        return False
+
+    def joined(self, placing: Placing, nodes: Verdict, any_nodes: bool) -> Joined:
+        """The NodePools beside the Nodes, whose own verdict is `nodes`."""
+        workload = placing.workload.id
+        ruling = self.ruling(workload)
+        if not any_nodes and ruling.verdict != "fits" and self.demands_bootstrap_nodes(workload):
+            fact = Fact(
+                "bootstrap-nodes", "whether nodes that Karpenter did not make take it", placing.demand.spec_place
+            )
+            ruling = PoolsRuling("conditional", "bootstrap-nodes", (fact,), pool=ruling.pool)
+        decides = nodes == "never" or _RANKS.index(ruling.verdict) > _RANKS.index(nodes)
+        return Joined(self, placing, ruling, decides)
+
+    # Reasons
+
+    def explanation(self, workload: str) -> tuple[tuple[Obstacle, ...], Repair | None]:
+        """The conflict with the pool that is nearest to taking the pod, and how it would."""
+        answers = self.answers(workload)
+        best = max(answers, key=lambda a: (_ORDER.index(a.verdict), -a.pool.number))
+        return self.obstacles(workload, best), None
+
+    def refusing(self, answer: PoolAnswer) -> Cause:
+        """The rule by which kube-scheduler refuses all nodes of a pool (P5)."""
+        found = self.scheduler_conflict(answer)
+        return found[-1].cause if found else "labels"
+
+    def scheduler_conflict(self, answer: PoolAnswer) -> tuple[Obstacle, ...]:
+        """A minimal set of constraints that no node of the pool meets for kube-scheduler."""
+        if answer.settled:
+            return answer.settled
+        space = answer.pool.space
+        if space is None or not space.everything or answer.accepted.possible:
+            return ()
+        return conflict(answer.demand, space)
+
+    def obstacles(self, workload: str, answer: PoolAnswer) -> tuple[Obstacle, ...]:
+        """Everything that stands between a pod and a pool: what the scheduler says, then what Karpenter does."""
+        if answer.settled or answer.verdict == "fits":
+            return answer.settled
+        demand, pod = self._pods[workload]
+        found = list(self.scheduler_conflict(answer))
+        if answer.verdict == "loop" and not found and answer.pool.space is not None and answer.plan.possible:
+            space = answer.pool.space
+            number = (answer.plan.possible & -answer.plan.possible).bit_length() - 1
+            found.extend(filters.obstacles(demand, space, number))
+        found.extend(refusals(answer.pool, answer.plan, answer.asked, demand, pod))
+        return tuple(found)
+
+    def pool_verdicts(self, workload: str) -> tuple[PoolVerdict, ...]:
+        """One verdict per pool."""
+        return tuple(self._verdict(workload, answer) for answer in self.answers(workload))
+
+    def _verdict(self, workload: str, answer: PoolAnswer) -> PoolVerdict:
+        grid = answer.pool.grid
+        mask = answer.taken or answer.accepted.possible
+        if answer.verdict in ("never", "loop"):
+            mask = 0
+        autoscaler, scheduler = _says(answer)
+        return PoolVerdict(
+            pool=answer.pool.name,
+            verdict=answer.verdict,
+            cause=answer.cause or (self.refusing(answer) if answer.verdict == "never" else None),
+            types=None if grid is None else grid.collapse(mask).bit_count(),
+            zones=zones_of(answer, mask),
+            autoscaler="karpenter",
+            autoscaler_says=autoscaler,
+            scheduler_says=scheduler,
+            obstacles=self.obstacles(workload, answer),
+            facts=answer.facts,
+            assumptions=answer.assumptions,
+            certainty=answer.certainty,
+            place=answer.pool.pool.place,
+        )
+
+    def zones(self, workload: str) -> tuple[str, ...]:
+        """The zones in which a pod can be: of the pools that take it, else of those that perhaps do."""
+        answers = self.answers(workload)
+        taking = [a for a in answers if a.verdict == "fits"] or [a for a in answers if a.verdict == "conditional"]
+        return tuple(sorted({zone for a in taking for zone in zones_of(a, a.taken or a.accepted.possible)}))
+
+    def spot(self, workload: str) -> SpotBreadth | None:
+        """How much spot capacity is left to a pod; None when no pool takes it."""
+        answers = self.answers(workload)
+        if not any(answer.verdict == "fits" for answer in answers):
+            return None
+        return SpotBreadth(*spot_pools(answers))
+
+    def witness(self, workload: str) -> Witness | None:
+        """A node that would be launched: the cheapest known of the pool that is tried first."""
+        best = best_first(self.answers(workload))
+        if best is None or best.pool.grid is None:
+            return None
+        grid = best.pool.grid
+        found: tuple[float, str, str, str] | None = None
+        for group, types in grid.groups_of(best.taken):
+            priced = [(group.prices.get(n, float("inf")), n) for n in _bits(types)]
+            price, number = min(priced)
+            candidate = (price, grid.shapes.names[number], group.zone or group.zone_id, group.capacity_type)
+            if found is None or candidate[0] < found[0]:
+                found = candidate
+        if found is None:
+            return None
+        return Witness(best.pool.name, found[1], found[2] or None, found[3])
+
+
+def _bits(mask: int) -> Sequence[int]:
+    from unpend.catalog.index import bits
+
+    return tuple(bits(mask))
+
+
+def _says(answer: PoolAnswer) -> tuple[Answer, Answer]:
+    plan = answer.plan
+    if answer.pool.space is None:
+        no = answer.verdict == "never"
+        return ("no" if no else "unknown"), ("no" if no else "unknown")
+    autoscaler: Answer = "unknown"
+    if answer.first is not None:
+        autoscaler = "yes"
+    elif (not plan.possible and not answer.facts) or (answer.cause == "existing-node" and not plan.possible):
+        autoscaler = "no"
+    scheduler: Answer = "unknown"
+    if answer.verdict in ("fits",) or answer.accepted.sure:
+        scheduler = "yes"
+    if not answer.accepted.possible or answer.verdict == "loop":
+        scheduler = "no"
+    return autoscaler, scheduler

@@ -1,0 +1,132 @@
+"""Pending pods against NodePools: what Karpenter's own tests state (scheduling, provisioning, instance selection, topology)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import unpend
+from corpora.agreement import Corpus, Grade, Judged, lines, with_kind, worst
+from karpenter_cases import catalogs
+from unpend.placement.verdict import WorkloadVerdict
+from unpend.settings import KarpenterSettings, Settings
+
+FILES = ("scheduling", "provisioning", "instance_selection", "topology")
+UNDECIDED_TOPICS = frozenset({"spread", "affinity", "anti-affinity", "volumes"})
+"""Topics of which only the absence of wrong alarms is asked yet."""
+
+LEFT_OUT: dict[str, str] = {}
+"""Cases that are not asked, with the reason and the public source."""
+
+_CLASS = "karpenter.test.sh/TestNodeClass"
+
+
+def cases(in_scope: bool | None = None) -> Iterable[dict[str, Any]]:
+    """The gradable cases: those that are to be right (`in_scope`), the others, or all."""
+    for name in FILES:
+        for case in lines(f"karpenter/{name}.jsonl"):
+            if case["static"] != "no" and case["id"] not in LEFT_OUT:
+                if in_scope is None or in_scope is is_in_scope(name, case):
+                    yield case
+
+
+def is_in_scope(name: str, case: Mapping[str, Any]) -> bool:
+    """Whether a case follows from pools, types and pods alone."""
+    return case["static"] == "yes" and case["topic"] not in UNDECIDED_TOPICS and name != "topology"
+
+
+def settings_of(case: Mapping[str, Any]) -> Settings:
+    """The settings of a case."""
+    options = case.get("options", {})
+    karpenter = KarpenterSettings(
+        preference_policy=options.get("preferencePolicy", "Respect"),
+        min_values_policy=options.get("minValuesPolicy", "Strict"),
+        ignore_dra_requests=options.get("ignoreDRARequests", True),
+        feature_gates={"ReservedCapacity": True},
+        options=options,
+    )
+    return Settings(catalogs=tuple(catalogs(case)), karpenter=karpenter, admission="none")
+
+
+def objects_of(case: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The objects of a case; equal pods as a ReplicaSet."""
+    objects = [dict(one) for name in ("nodePools", "daemonSets", "nodes", "boundPods", "volumes") for one in case[name]]
+    objects += case.get("extraObjects", ())
+    objects += [_workload(pod) for pod in case["pods"]]
+    classes = {}
+    for pool in case["nodePools"]:
+        reference = pool.get("spec", {}).get("template", {}).get("spec", {}).get("nodeClassRef")
+        if reference:
+            classes[reference["group"], reference["kind"], reference["name"]] = None
+    for group, kind, name in classes:
+        objects.append(with_kind(kind, {"metadata": {"name": name}}, f"{group}/v1alpha1"))
+    return objects
+
+
+def _workload(pod: Mapping[str, Any]) -> dict[str, Any]:
+    count = pod.get("replicas", 1)
+    plain = {key: value for key, value in pod.items() if key != "replicas"}
+    if count == 1:
+        return plain
+    metadata = pod["metadata"]
+    labels = metadata.get("labels") or {"unpend-case": metadata["name"]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": metadata["name"], "namespace": metadata.get("namespace", "default")},
+        "spec": {
+            "replicas": count,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {**metadata, "labels": labels}, "spec": pod["spec"]},
+        },
+    }
+
+
+def answers(case: Mapping[str, Any]) -> list[WorkloadVerdict | None]:
+    """The answer for every entry of `pods`."""
+    found = {a.workload.partition("/")[2]: a for a in unpend.evaluate(objects_of(case), settings=settings_of(case))}
+    return [
+        found.get(f"{pod['metadata'].get('namespace', 'default')}/{pod['metadata']['name']}") for pod in case["pods"]
+    ]
+
+
+def grade_never(never: bool, answer: WorkloadVerdict | None) -> Grade:
+    """The grade of one answer against `never`, which is told of a world without other pods."""
+    if answer is None:
+        return "missed"
+    if never:
+        if answer.verdict in ("never", "loop") or answer.cause == "existing-node":
+            return "right"
+        return "imprecise" if answer.verdict == "conditional" else "missed"
+    return "wrong alarm" if answer.verdict in ("never", "loop") else "right"
+
+
+def judge_case(case: Mapping[str, Any]) -> Judged:
+    """One case: `never` of every pod, and what is expected of the node that is launched."""
+    found = answers(case)
+    wanted = case.get("neverPerPod") or [case["never"]] * len(case["pods"])
+    if case["never"] is True or case["never"] is False:
+        wanted = [case["never"]] * len(case["pods"])
+        if case.get("neverPerPod"):
+            wanted = case["neverPerPod"]
+    grades: list[Grade] = []
+    details = []
+    for pod, never, answer in zip(case["pods"], wanted, found, strict=True):
+        if never is None:
+            continue
+        one = grade_never(never, answer)
+        grades.append(one)
+        if one != "right" and answer is not None:
+            details.append(f"{pod['metadata']['name']}: never is {never}, answered {answer.verdict} ({answer.cause})")
+    return Judged(case["id"], worst(grades), "; ".join(details))
+
+
+def judge() -> Iterable[Judged]:
+    """All cases that follow from pools, types and pods alone."""
+    for case in cases(in_scope=True):
+        yield judge_case(case)
+
+
+CORPUS = Corpus(
+    "karpenter/situations", "Karpenter's own test suite: pods against NodePools and instance types", judge, LEFT_OUT
+)
