@@ -87,6 +87,7 @@ class Workload:
     parallelism: int | None = None
     completions: int | None = None
     pod_management: str = ""
+    first_ordinal: int = 0
     claim_templates: tuple[PersistentVolumeClaim, ...] = ()
     suspended: bool = False
     schedule: str = ""
@@ -189,7 +190,10 @@ class Namespace:
 
 @dataclass(frozen=True, slots=True)
 class PersistentVolumeClaim:
-    """A claim, or a claim template of a StatefulSet or generic ephemeral volume."""
+    """A claim, or a claim template of a StatefulSet or generic ephemeral volume.
+
+    `owner` is the controller that owns it, such as `Pod/web`, empty when it has none.
+    """
 
     namespace: str
     name: str
@@ -203,6 +207,7 @@ class PersistentVolumeClaim:
     terminating: bool = False
     annotations: Mapping[str, Label] = field(default_factory=dict)
     place: Place = _place()
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +227,7 @@ class PersistentVolume:
     source: Mapping[str, Any] = field(compare=False)
     phase: str = ""
     place: Place = _place()
+    terminating: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,17 @@ def _claim(data: dict[str, Any], place: Place, problems: Problems, namespace: st
         metadata.get("deletionTimestamp") is not None,
         annotations,
         place,
+        _controller(metadata),
     )
+
+
+def _controller(metadata: dict[str, Any]) -> str:
+    """The owner that is the controller; fields of the wrong type are nobody's fault here."""
+    owners = metadata.get("ownerReferences")
+    for owner in owners if isinstance(owners, list) else ():
+        if isinstance(owner, dict) and owner.get("controller"):
+            return f"{owner.get('kind')}/{owner.get('name')}"
+    return ""
 
 
 def read_volume(obj: Object, builder: Builder) -> None:
@@ -92,6 +102,7 @@ def read_volume(obj: Object, builder: Builder) -> None:
             source,
             text(mapping(obj.data, "status", obj.root, problems) or _EMPTY, "phase", obj.root, problems),
             obj.root,
+            who.data.get("deletionTimestamp") is not None,
         ),
     )
     builder.problems.found.extend(problems.found)

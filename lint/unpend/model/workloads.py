@@ -99,6 +99,11 @@ def read_deployment(obj: Object, builder: Builder) -> None:
     )
 
 
+def _first_ordinal(spec: dict[str, Any], place: Place, problems: Problems) -> int:
+    ordinals = mapping(spec, "ordinals", place, problems) or {}
+    return count(ordinals, "start", under(place, "ordinals"), problems) or 0
+
+
 def read_stateful_set(obj: Object, builder: Builder) -> None:
     """StatefulSet."""
     from unpend.model.storage import claim_template
@@ -133,6 +138,7 @@ def read_stateful_set(obj: Object, builder: Builder) -> None:
             _strategy(spec, "updateStrategy", place, problems),
             selector,
             pod_management=text(spec, "podManagementPolicy", place, problems),
+            first_ordinal=_first_ordinal(spec, place, problems),
             claim_templates=claims,
             labels=start.labels,
             annotations=start.annotations,

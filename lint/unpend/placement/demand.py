@@ -25,9 +25,12 @@ _STANDARD = frozenset({"cpu", "memory", "ephemeral-storage"})
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One constraint on a label key as it was written; `values` is the set of label values that it admits."""
+    """One constraint on a label key as it was written; `values` is the set of label values that it admits.
 
-    kind: Literal["nodeSelector", "nodeAffinity"]
+    The kind `volume` is one that a volume or storage class brings; it never stands in the alternatives of a demand.
+    """
+
+    kind: Literal["nodeSelector", "nodeAffinity", "volume"]
     key: str
     operator: str
     texts: tuple[str, ...]
@@ -184,7 +187,14 @@ def _selected(label: Label) -> Written:
     return Written("nodeSelector", label.key, "In", (label.value,), _equal_to(label.value), label.place)
 
 
-def _alternative(selected: tuple[Written, ...], term: NodeSelectorTerm | None) -> Alternative:
+def volume_alternative(term: NodeSelectorTerm) -> Alternative:
+    """A term of a volume's node affinity or of a class's allowed topologies (S-1006, S-1008)."""
+    return _alternative((), term, "volume")
+
+
+def _alternative(
+    selected: tuple[Written, ...], term: NodeSelectorTerm | None, kind: Literal["nodeAffinity", "volume"] = "nodeAffinity"
+) -> Alternative:
     if term is None:
         return alternative_from(selected)
     broken = ""
@@ -194,9 +204,7 @@ def _alternative(selected: tuple[Written, ...], term: NodeSelectorTerm | None) -
     for expression in term.expressions:
         broken = broken or expression_fault(expression)
         values = _expression_values(expression.operator, expression.values)
-        written.append(
-            Written("nodeAffinity", expression.key, expression.operator, expression.values, values, expression.place)
-        )
+        written.append(Written(kind, expression.key, expression.operator, expression.values, values, expression.place))
     names: list[NameField] = []
     for requirement in term.fields:
         fault = _field_fault(requirement)
