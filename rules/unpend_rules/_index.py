@@ -33,6 +33,14 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="A node agent does not tolerate the taint of a pool, so it is missing on the nodes of that pool.",
     ),
     RuleEntry(
+        "daemonset-overhead-too-high",
+        "resources",
+        "warning",
+        needs=("nodepools", "daemonsets"),
+        options=(Option("max-share", 0.5, "the part of the smallest type that DaemonSets may take", 0.0),),
+        summary="DaemonSets take most of the smallest instance type that a NodePool allows.",
+    ),
+    RuleEntry(
         "dead-node-affinity-term",
         "labels",
         "warning",
@@ -58,6 +66,13 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="A device is requested without a limit, or with another limit.",
     ),
     RuleEntry(
+        "gpu-pool-without-taint",
+        "taints",
+        "warning",
+        needs=("nodepools",),
+        summary="A NodePool that can only launch GPU instances has no taint, so ordinary pods land on it.",
+    ),
+    RuleEntry(
         "internal-error",
         "meta",
         "error",
@@ -80,6 +95,15 @@ INDEX: tuple[RuleEntry, ...] = (
         competes=True,
         assumes_closed=("pools",),
         summary="A label key or value that no pool has is almost one that a pool has.",
+    ),
+    RuleEntry(
+        "min-values-unsatisfiable",
+        "pools",
+        "error",
+        needs=("nodepools",),
+        rank=45,
+        competes=True,
+        summary="`minValues` asks for more different values than the instance types have.",
     ),
     RuleEntry(
         "node-name-pinned",
@@ -109,6 +133,13 @@ INDEX: tuple[RuleEntry, ...] = (
         needs=("nodepools",),
         competes=True,
         summary="A field of a NodePool that the API server refuses, drops, or that takes the whole pool out of service.",
+    ),
+    RuleEntry(
+        "nodepool-no-instance-type",
+        "pools",
+        "error",
+        needs=("nodepools",),
+        summary="The requirements or limits of a NodePool leave no instance type that it could launch.",
     ),
     RuleEntry(
         "nodepool-old-api",
