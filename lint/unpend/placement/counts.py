@@ -20,7 +20,7 @@ from unpend.placement.verdict import Cause, Fact, Obstacle
 from unpend.settings import Settings
 
 ONE_POD = "ReadWriteOncePod"
-JOINT_LIMIT = 2_000
+JOINT_LIMIT = 20_000
 """Workloads × nodes up to which workloads without rules about other pods are counted together, for contention."""
 
 
@@ -71,14 +71,19 @@ class Counts:
 
 
 def count_all(placings: Sequence[Placing], fixed: FixedNodes, inventory: Inventory, settings: Settings) -> Counts:
-    """The counts of all workloads."""
+    """The counts of all workloads; those that no node accepts are only there as what the others look for."""
+    if not fixed.nodes:
+        return Counts({})
     tied = tied_together(placings, fixed, inventory)
-    answers = {p.workload.id: independent(p) for p in placings if p.workload.id not in tied}
+    usable = [p for p in placings if p.accepted.possible]
+    answers = {p.workload.id: independent(p) for p in usable if p.workload.id not in tied}
+    tied |= {p.workload.id for p in usable if p.workload.id in answers and _may_evict(p, answers, fixed)}
     together = [p for p in placings if p.workload.id in tied]
-    if len(placings) * len(fixed.nodes) <= JOINT_LIMIT:
-        alone = [p for p in placings if (a := answers.get(p.workload.id)) and a.at_least >= p.needed]
-        if not _all_fit_greedily(alone, fixed.space):
-            together = list(placings)
+    if len(usable) * len(fixed.nodes) <= JOINT_LIMIT:
+        alone = [p for p in usable if (a := answers.get(p.workload.id)) and a.at_least >= p.needed]
+        # First fit knows nothing of the rules of those that are tied: with them, only counting together tells.
+        if len(alone) < len(usable) or not _all_fit_greedily(alone, fixed.space):
+            together = [p for p in placings if p.workload.id in tied or p.accepted.possible]
     if not together:
         return Counts(answers)
     from unpend.placement.replicas.fixed import Wanted, counts
@@ -98,6 +103,16 @@ def count_all(placings: Sequence[Placing], fixed: FixedNodes, inventory: Invento
             r.at_least, r.at_most, r.cause, r.stuck, obstacles, r.facts, r.rollout, r.maximum, r.closed
         )
     return Counts(answers, found.contention)
+
+
+def _may_evict(placing: Placing, answers: Mapping[str, ReplicaAnswer], fixed: FixedNodes) -> bool:
+    """Whether pods of lower priority hold what a workload lacks (S-1301): then its packing is no bound."""
+    if answers[placing.workload.id].at_most >= placing.needed or not placing.demand.preempts:
+        return False
+    priority = placing.demand.priority
+    return any(o.priority < priority for held in fixed.bound for o in held) or any(
+        daemon.demand.priority < priority for daemon in fixed.daemons.values()
+    )
 
 
 def independent(placing: Placing) -> ReplicaAnswer:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from unpend.model.inventory import BoundPod, Inventory, Workload
-from unpend.model.pod import EffectivePod, PodTemplate
+from unpend.model.pod import Affinity, EffectivePod, PodAffinityTerm, PodTemplate
 from unpend.placement.demand import Demand
 from unpend.placement.fixed import FixedNodes
 from unpend.placement.owned import OwnedPods
+from unpend.placement.pools import FACTS, PREEMPTION_FACT
 from unpend.placement.replicas.blame import blame
 from unpend.placement.replicas.build import Candidate, Sitting, Spot, accepts_from_mask, build
 from unpend.placement.replicas.refused import closed_nodes, open_nodes
@@ -156,17 +157,22 @@ class Census:
     def _one(self, index: int, world: World, upper: Joint, lower: Joint, missing: bool) -> Replicas:
         want = self.wanted[index]
         low, high = lower.counts[index].at_least, upper.counts[index].at_most
+        facts: tuple[Fact, ...] = (self._target(want),) if missing else ()
         if high < want.needed and self._evicts(want):
-            high = max(high, self._after_evictions(index, want.needed))
+            before, high = high, max(high, self._after_evictions(index, want.needed))
+            if high > before:
+                facts += (Fact(PREEMPTION_FACT, FACTS[PREEMPTION_FACT], want.demand.spec_place),)
         running = self.running.get(index, 0)
         if running and (low < want.needed or high < want.needed):
             low, high = (max(a, b) for a, b in zip((low, high), self._more(index, running), strict=True))
         low = min(low, high)
         stuck = lower.counts[index].stuck if low >= want.needed else False
-        facts = (self._target(want),) if missing else ()
         found = Replicas(0 if missing else low, high, stuck, facts=facts, closed=self._closed(index, world))
         if high < want.needed:
             cause, obstacles = blame(world, index, high, want.pod, want.needed)
+            if cause == "resources" and found.closed:
+                obstacles = tuple(dict.fromkeys(found.closed.values()))
+                cause = obstacles[0].cause
             found = replace(found, cause=cause, obstacles=obstacles)
         if want.surge and high >= want.needed:
             found = replace(found, rollout=self._rollout(index, world))
@@ -322,19 +328,47 @@ class Census:
                 pod = occupant.pod
                 if pod is not None and not (scene.own_gone and id(pod) in self.own):
                     node = self.fixed.nodes[number].name
-                    found.append(self._sit(node, pod.template, pod, occupant.priority < below))
+                    found.append(self._sit(node, pod.template, pod, occupant.priority < below, scene.optimistic))
         for daemon in self.fixed.daemons.values():
             leaving = daemon.demand.priority < below
             for number in self.fixed.space.bits(daemon.selected & ~daemon.present & ~daemon.refused & ~daemon.unsure):
-                found.append(self._sit(self.fixed.nodes[number].name, daemon.workload.template, None, leaving))
+                found.append(
+                    self._sit(self.fixed.nodes[number].name, daemon.workload.template, None, leaving, scene.optimistic)
+                )
         return tuple(found)
 
-    def _sit(self, node: str, template: PodTemplate, pod: BoundPod | None, leaving: bool) -> Sitting:
+    def _sit(self, node: str, template: PodTemplate, pod: BoundPod | None, leaving: bool, optimistic: bool) -> Sitting:
         labels = {key: label.value for key, label in template.labels.items()}
-        terms = PodTerms.of(template.spec.affinity, template.namespace, labels)
+        affinity = template.spec.affinity
+        if optimistic and self.unlisted:
+            affinity = self._sure_terms(affinity)
+        terms = PodTerms.of(affinity, template.namespace, labels)
         terminating = pod is not None and pod.terminating
         claims = self._claims(template)
         return Sitting(node, template.namespace, labels, terminating, terms, claims, leaving)
+
+    def _sure_terms(self, affinity: Affinity) -> Affinity:
+        """The terms whose namespaces are known: those of an open kind may have labels that nobody gave (S-901)."""
+
+        def known(term: PodAffinityTerm) -> bool:
+            selector = term.namespace_selector
+            return selector is None or not selector.expressions or term.selector is None
+
+        required = tuple(filter(known, affinity.pod_required))
+        anti = tuple(filter(known, affinity.anti_required))
+        if len(required) < len(affinity.pod_required):
+            # Without one of the terms the others mean more pods, but which of them are first pods is open: ask none.
+            required = ()
+        return replace(affinity, pod_required=required, anti_required=anti)
+
+    @cached_property
+    def unlisted(self) -> bool:
+        """Whether namespaces are open and some pod is in one that was not given."""
+        if self.settings.world.namespaces == "closed":
+            return False
+        used = {want.pod.namespace for want in self.wanted}
+        used |= {o.pod.template.namespace for held in self.fixed.bound for o in held if o.pod is not None}
+        return not used <= self.namespaces.keys()
 
     def _claims(self, template: PodTemplate) -> frozenset[tuple[str, str]]:
         named = ((template.namespace, volume.claim) for volume in template.spec.volumes if volume.claim)
@@ -349,9 +383,12 @@ class Census:
         tolerations = want.demand.tolerations
         if optimistic:
             tolerations += want.demand.possible_tolerations
+        pod = want.pod
+        if optimistic and self.unlisted:
+            pod = replace(pod, spec=replace(pod.spec, affinity=self._sure_terms(pod.spec.affinity)))
         return Candidate(
             name=want.workload.id,
-            pod=want.pod,
+            pod=pod,
             labels=controller_labels(want.workload),
             limit=want.needed,
             requests={**want.demand.requests, PODS: 1},
