@@ -23,7 +23,8 @@ from unpend.model.reading import read_objects
 from unpend.placement.demand import demand_of
 from unpend.placement.fixed import fixed_nodes
 from unpend.placement.replicas.bound import most
-from unpend.placement.replicas.fixed import Census, Replicas, Scene, Wanted
+from unpend.placement.replicas.fixed import Census, Replicas
+from unpend.placement.replicas.scenes import Scene, Wanted
 from unpend.placement.replicas.world import Budget
 from unpend.settings import Settings, World
 from unpend.source.document import objects_of

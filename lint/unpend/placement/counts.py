@@ -86,7 +86,8 @@ def count_all(placings: Sequence[Placing], fixed: FixedNodes, inventory: Invento
             together = [p for p in placings if p.workload.id in tied or p.accepted.possible]
     if not together:
         return Counts(answers)
-    from unpend.placement.replicas.fixed import Wanted, counts
+    from unpend.placement.replicas.fixed import counts
+    from unpend.placement.replicas.scenes import Wanted
 
     found = counts(
         [Wanted(p.workload, p.pod, p.demand, p.needed, p.surge, p.maximum) for p in together],
