@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from corpora import scheduler_filter, scheduler_handwritten
+from corpora import scheduler_filter, scheduler_handwritten, scheduler_pairs, scheduler_replicas
 from corpora.agreement import Corpus
 
-ALL: tuple[Corpus, ...] = (scheduler_filter.CORPUS, scheduler_handwritten.CORPUS)
+ALL: tuple[Corpus, ...] = (
+    scheduler_filter.CORPUS,
+    scheduler_handwritten.CORPUS,
+    scheduler_replicas.CORPUS,
+    scheduler_pairs.CORPUS,
+)
