@@ -24,7 +24,6 @@ ACK_IGNORED = {
     "nodeRoleRef": "says nothing about placement",
     "releaseVersion": "the image of the same family",
     "remoteAccess": "says nothing about placement",
-    "tags": "they do not reach the Auto Scaling group, and hold no labels (trap 4)",
     "updateConfig": "decides how nodes are replaced",
     "version": "says nothing about placement",
 }

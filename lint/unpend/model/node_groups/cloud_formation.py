@@ -25,6 +25,7 @@ NAMES = Names(
     sizes=("MinSize", "MaxSize", "DesiredSize"),
     subnets=("Subnets",),
     template="LaunchTemplate",
+    tags="Tags",
 )
 IGNORED = {
     "ClusterName": "one cluster is judged at a time",
@@ -33,7 +34,6 @@ IGNORED = {
     "NodeRole": "says nothing about placement",
     "ReleaseVersion": "the image of the same family",
     "RemoteAccess": "says nothing about placement",
-    "Tags": "they do not reach the Auto Scaling group, and hold no labels (trap 4)",
     "UpdateConfig": "decides how nodes are replaced",
     "Version": "says nothing about placement",
 }

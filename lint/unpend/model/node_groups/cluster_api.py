@@ -6,7 +6,6 @@ A group is spread over several objects, so they are held back until all are read
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from unpend.model.builder import Builder
@@ -19,6 +18,7 @@ from unpend.model.node_groups.taints import CAPA_EFFECTS, EFFECTS, EKS_EFFECTS, 
 from unpend.model.pod import Amount, Label, Taint
 from unpend.model.problems import Problems
 from unpend.model.syntax import milli_of
+from unpend.records import dataclass, replace
 from unpend.source.document import Object
 from unpend.source.place import Place
 
@@ -203,7 +203,7 @@ def _group(
         capacity_place=machines.place,
         arch=info.get("architecture") if isinstance(info.get("architecture"), str) else None,
         os=str(info.get("operatingSystem") or "linux"),
-        labels={**own_labels, **{k: label for k, label in machines.labels.items() if _is_propagated(k)}},
+        labels={**own_labels, **{k: label for k, label in machines.labels.items() if is_propagated(k)}},
         taints=own_taints + tuple(_taints(machines, problems)),
         perhaps_labels=frozenset(),
         hidden=frozenset() if bootstrap is not None else frozenset({"labels", "taints"}),
@@ -225,7 +225,7 @@ def _annotation_place(machines: _Machines) -> Place | None:
     return found.place if found else None
 
 
-def _is_propagated(key: str) -> bool:
+def is_propagated(key: str) -> bool:
     """Whether Cluster API copies a label of the machine template to the node (C-244)."""
     domain = key.partition("/")[0] if "/" in key else ""
     return any(domain == one or domain.endswith("." + one) for one in _PROPAGATED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from unpend.model.fields import integer, text, texts, under
@@ -19,9 +18,11 @@ from unpend.model.node_groups.labels import (
     check_kubelet_labels,
 )
 from unpend.model.node_groups.sizes import eks_size
+from unpend.model.node_groups.tags import resource_tags_only
 from unpend.model.node_groups.taints import EKS_EFFECTS, taint_list
 from unpend.model.pod import Amount
 from unpend.model.problems import Problems, is_placeholder
+from unpend.records import dataclass, replace
 from unpend.source.document import Object
 from unpend.source.place import Place
 
@@ -45,11 +46,22 @@ class Names:
     sizes: tuple[str, str, str] = ("minSize", "maxSize", "desiredSize")
     subnets: tuple[str, ...] = ("subnets", "subnetRefs")
     template: str = "launchTemplate"
+    tags: str = "tags"
 
     @property
     def used(self) -> frozenset[str]:
         """The fields that decide something here."""
-        plain = (self.types, self.ami, self.capacity, self.disk, self.labels, self.taints, self.scaling, self.template)
+        plain = (
+            self.types,
+            self.ami,
+            self.capacity,
+            self.disk,
+            self.labels,
+            self.taints,
+            self.scaling,
+            self.template,
+            self.tags,
+        )
         return frozenset((*plain, *self.subnets))
 
 
@@ -105,6 +117,8 @@ def eks_group(found: Source, names: Names, problems: Problems) -> NodeGroup:
         taints=taint_list(data, names.taints, place, problems, RULE, EKS_EFFECTS, names.taint),
         provider_labels=_provider_labels(found, names, capacity),
         perhaps_labels=AWS_PERHAPS | MANAGED_PERHAPS,
+        tags=resource_tags_only(labels(data, names.tags, place, problems, checked=False)),
+        tags_place=place.at(names.tags),
         disk=_disk(data, names, place, problems, has_template),
         unknowns=tuple(unknowns),
         place=place,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
@@ -25,10 +24,11 @@ from unpend.model.node_groups.labels import (
     check_kubelet_labels,
 )
 from unpend.model.node_groups.sizes import eksctl_size
-from unpend.model.node_groups.tags import LABEL, TAINT, discovery_tag
+from unpend.model.node_groups.tags import LABEL, TAINT, discovery_tag, resource_tags_only
 from unpend.model.node_groups.taints import taint_list, taint_map
 from unpend.model.pod import Amount, Label, Resources, Taint
 from unpend.model.problems import Problems, is_placeholder
+from unpend.records import replace
 from unpend.source.document import Object
 from unpend.source.place import Place
 
@@ -313,7 +313,8 @@ def _tags(
     managed: bool,
 ) -> dict[str, Label]:
     """Tags of the Auto Scaling group. Those of a managed group do not reach it, but for `propagateASGTags` (C-630)."""
-    found = {} if managed else dict(labels(entry, "tags", place, problems, checked=False))
+    written = labels(entry, "tags", place, problems, checked=False)
+    found = resource_tags_only(written) if managed else dict(written)
     if boolean(entry, "propagateASGTags", place, problems):
         for key, label in declared.items():
             found.setdefault(LABEL + key, Label(LABEL + key, label.value, label.place))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from unpend.model.inventory import Problem
 from unpend.model.karpenter import Kubelet
 from unpend.model.pod import Amount, Label, Resources, Taint
+from unpend.records import dataclass, field
 from unpend.source.document import Object
 from unpend.source.place import Place
 
@@ -47,10 +47,10 @@ class Size:
 
     @property
     def starts_empty(self) -> bool | None:
-        """Whether there may be no node at some time (C-201, §6); None when not known."""
-        if self.minimum is None:
+        """Whether there is no node at first (C-201, §6); None when not known, or when they may all go later."""
+        if self.minimum is None or (self.minimum == 0 and self.desired):
             return None
-        return self.minimum == 0 or self.desired == 0
+        return self.minimum == 0
 
     @property
     def is_fixed(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from unpend.model.builder import Builder
@@ -17,6 +16,7 @@ from unpend.model.pod import Amount
 from unpend.model.problems import Problems
 from unpend.model.quantities import amount, resources
 from unpend.model.selectors import unknown_word
+from unpend.records import replace
 from unpend.source.document import Object
 from unpend.source.place import Place
 

@@ -62,6 +62,11 @@ def resource_tags(tags: Mapping[str, Label]) -> dict[str, Amount]:
     return found
 
 
+def resource_tags_only(tags: Mapping[str, Label]) -> dict[str, Label]:
+    """Of the tags of a managed group itself: the autoscaler asks EKS for resources only (C-219, trap 4)."""
+    return {key: tag for key, tag in tags.items() if key.startswith(RESOURCE)}
+
+
 def malformed_taint_tags(tags: Mapping[str, Label]) -> Iterator[tuple[Label, str]]:
     """Taint tags that the autoscaler ignores, each with why."""
     for key, tag in tags.items():

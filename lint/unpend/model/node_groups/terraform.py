@@ -33,7 +33,6 @@ IGNORED = {
     "node_role_arn": "says nothing about placement",
     "release_version": "the image of the same family",
     "remote_access": "says nothing about placement",
-    "tags": "they do not reach the Auto Scaling group, and hold no labels (trap 4)",
     "tags_all": "they do not reach the Auto Scaling group, and hold no labels (trap 4)",
     "timeouts": "says nothing about placement",
     "update_config": "decides how nodes are replaced",

@@ -1,0 +1,1 @@
+"""Node groups: who scales them, what Cluster Autoscaler imagines, what the nodes really are."""
