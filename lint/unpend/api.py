@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from unpend.records import replace
 from unpend.settings import Settings, World
 
 if TYPE_CHECKING:

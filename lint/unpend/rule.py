@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from unpend.model.inventory import Inventory
 from unpend.placement.verdict import Certainty, WorkloadVerdict
+from unpend.records import dataclass, field
 from unpend.settings import Settings
 from unpend.source.document import Trouble
 from unpend.source.place import Part, Place

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
+
+from unpend.records import dataclass, field
 
 Openness = Literal["open", "closed"]
 Admission = Literal["all", "templates", "none"]

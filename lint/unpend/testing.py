@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +26,7 @@ from unpend.config.model import Config
 from unpend.engine.registry import Registry, load_registry
 from unpend.engine.result import ReportedFinding, Result
 from unpend.engine.run import RunOptions, cluster_input, run
+from unpend.records import replace
 from unpend.rule import Rule
 from unpend.settings import Settings, World
 from unpend.source.reading import read_text

@@ -15,12 +15,12 @@ Sets are canonical: two sets are equal exactly when they allow the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
 from unpend.algebra.syntax import is_label_value
+from unpend.records import dataclass
 
 LARGEST = 2**63 - 1
 """The largest number that a label value can stand for."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from unpend.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

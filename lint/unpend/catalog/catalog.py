@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
 
 from unpend.algebra.values import ValueSet
 from unpend.catalog.index import Shapes
 from unpend.catalog.profile import NodeProfile
+from unpend.records import dataclass
 
 OLD_AFTER_DAYS = 180
 

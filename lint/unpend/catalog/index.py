@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from unpend.algebra.values import ValueSet
 from unpend.catalog.instance import CAPACITY_TYPE, REGION, ZONE, ZONE_ID, InstanceType
+from unpend.records import dataclass, field
 
 Column = Sequence[int]
 """One amount per type, in thousandths; 0 where the type does not have the resource."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from unpend.records import dataclass
 
 AmiFamily = str
 """AL2, AL2023, Bottlerocket, Custom, Windows2019, Windows2022 or Windows2025."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ import click
 from unpend.cli.outputs import chosen_outputs, report_options, write_outputs
 from unpend.cli.parameters import color_option, input_options, output_option, reading_options
 from unpend.cli.stream import complain
+from unpend.records import replace
 from unpend.report.concise import place
 
 if TYPE_CHECKING:

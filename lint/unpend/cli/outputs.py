@@ -104,7 +104,7 @@ def report_options(
 
 def write_outputs(outputs: Sequence[Output], result: Result, options: ReportOptions, render: Renderer) -> None:
     """Render and write every report; files get no colour. Raises `Failure` for a file that cannot be written."""
-    from dataclasses import replace
+    from unpend.records import replace
 
     plain = replace(options, color=False, hyperlinks=False)
     for output in outputs:

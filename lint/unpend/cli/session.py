@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 from typing import Any
 
@@ -21,6 +20,7 @@ from unpend.config.model import ClusterConfig, Config
 from unpend.engine.result import Notice, ReportedFinding, Result
 from unpend.engine.run import ClusterInput, RunOptions, run
 from unpend.model.reading import read_objects
+from unpend.records import dataclass, replace
 
 _SHOWN_NOTICES = 20
 
@@ -49,7 +49,7 @@ class Request:
 
         Raises `click.UsageError` for parameters that do not go together.
         """
-        known = {name: given[name] for name in cls.__dataclass_fields__ if name in given and name != "today"}
+        known = {name: given[name] for name in cls.__match_args__ if name in given and name != "today"}
         request = cls(**known, explain=explain, today=_day(given.get("today")))
         if request.stdin_filename is not None and "-" not in request.paths:
             raise click.UsageError("--stdin-filename names the text of the path -, which is not among the paths.")

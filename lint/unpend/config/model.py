@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal
 
 from unpend.config.errors import ConfigError, did_you_mean
 from unpend.config.globs import matches_any, relative_to
+from unpend.records import dataclass, field, replace
 from unpend.settings import Openness, Settings, World
 from unpend.source.place import Place
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from unpend.config.errors import ErrorList, did_you_mean
+from unpend.records import dataclass, field
 from unpend.source.place import Place
 
 Json = dict[str, Any]

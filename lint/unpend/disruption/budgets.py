@@ -7,13 +7,13 @@ means no limit at all (`B-3`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from itertools import pairwise
 from typing import NamedTuple
 
 from unpend.disruption.cron import CronError, Schedule, parse
 from unpend.model.karpenter import Budget, NodePool
+from unpend.records import dataclass
 
 REASONS = ("Empty", "Underutilized", "Drifted")
 MINUTES_OF_WEEK = 7 * 1440

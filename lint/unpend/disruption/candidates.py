@@ -7,7 +7,6 @@ overrides pods once the NodeClaim has a `terminationGracePeriod`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal
 
@@ -21,6 +20,7 @@ from unpend.model.karpenter import NodePool
 from unpend.model.karpenter_fields import condition
 from unpend.model.karpenter_labels import INITIALIZED, NODE_POOL
 from unpend.model.pod import Taint
+from unpend.records import dataclass, field
 from unpend.settings import Settings
 from unpend.source.place import Place
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
+
+from unpend.records import dataclass
 
 MACROS = {
     "@yearly": "0 0 1 1 *",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from unpend.model.karpenter_labels import release
 from unpend.model.pod import Label
+from unpend.records import dataclass
 
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 LEGACY = {"karpenter.sh/do-not-evict": "pods", "karpenter.sh/do-not-consolidate": "nodes"}

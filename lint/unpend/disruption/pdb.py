@@ -6,12 +6,13 @@ A budget that can never allow an eviction holds every node that one of its pods 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from unpend.algebra.selectors import matches
+from unpend.disruption.landing import Asked
 from unpend.model.inventory import Autoscaler, IntOrPercent, Inventory, PodDisruptionBudget, Workload
 from unpend.placement.needed import autoscalers_by_target, replicas_of
+from unpend.records import dataclass
 
 NOT_SCALED = frozenset({"DaemonSet", "Job", "CronJob", "Pod"})
 """Kinds whose pods have no owner with a scale subresource (`karpenter:D-33`)."""
@@ -92,6 +93,12 @@ def coverage(inventory: Inventory) -> Coverage:
         {key: tuple(value) for key, value in of_workload.items()},
         floors,
     )
+
+
+def coverage_of(facts: Asked) -> Coverage:
+    """The coverage of a run, shared by its rules."""
+    found: Coverage = facts.memo("pdb-coverage", lambda: coverage(facts.inventory))
+    return found
 
 
 def covers(budget: PodDisruptionBudget, workload: Workload) -> bool:

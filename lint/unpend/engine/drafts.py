@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from unpend.engine.result import ObjectRef, RelatedPlace, Suppressed
 from unpend.model.inventory import Inventory, Workload
 from unpend.placement.verdict import Certainty, WorkloadVerdict
+from unpend.records import dataclass, field
 from unpend.rule import Finding, Fix, Severity
 from unpend.source.document import Object
 from unpend.source.place import Location, Place, render_path

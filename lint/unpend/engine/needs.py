@@ -93,7 +93,7 @@ def effective_world(inventory: Inventory, settings: Settings) -> World:
     """
     world = settings.world
     if world.pools == "closed" and (inventory.unread_capacity or world.nodes == "open"):
-        from dataclasses import replace
+        from unpend.records import replace
 
         return replace(world, pools="open")
     return world

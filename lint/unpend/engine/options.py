@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
 from unpend.config.model import Config, Ignore, Profile, RuleSetting
+from unpend.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from unpend.config.errors import UnpendError, did_you_mean
+from unpend.records import dataclass, field
 from unpend.rule import Pack, Rule, RuleEntry
 
 BUILT_IN = "unpend_rules"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from unpend.placement.verdict import Certainty, WorkloadVerdict
+from unpend.records import dataclass, field
 from unpend.rule import Fix, RuleEntry, Severity
 from unpend.source.place import Location
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from unpend.engine.crashes import Crashes
 from unpend.engine.drafts import Draft, Resolver
@@ -19,6 +18,7 @@ from unpend.engine.suppression import Suppressions
 from unpend.engine.troubles import duplicate_key_drafts, notices, trouble_drafts
 from unpend.model.inventory import Inventory
 from unpend.placement.verdict import WorkloadVerdict
+from unpend.records import dataclass, field, replace
 from unpend.rule import Facts, Finding, Severity, WorldKind
 from unpend.settings import Settings, World
 from unpend.source.document import Document, Object, Reading, Trouble

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from unpend.config.errors import ConfigError, ErrorList, did_you_mean
@@ -11,6 +10,7 @@ from unpend.config.model import RuleSetting
 from unpend.config.shape import Flag, ListOf, Number, Shape, Text
 from unpend.engine.options import RunOptions
 from unpend.engine.registry import Registry
+from unpend.records import dataclass
 from unpend.rule import Option, RuleEntry, Severity
 
 # These speak about the run itself: without them a run that understood nothing would look like a clean one.
@@ -36,7 +36,7 @@ class Selection:
 
     def entries(self) -> tuple[RuleEntry, ...]:
         """The selected rules as reports list them, with the severity that holds in this run."""
-        from dataclasses import replace
+        from unpend.records import replace
 
         return tuple(replace(r.entry, severity=r.severity) if r.severity else r.entry for r in self.rules)
 

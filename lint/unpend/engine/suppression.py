@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
@@ -14,6 +13,7 @@ from unpend.engine.options import RunOptions
 from unpend.engine.registry import Registry
 from unpend.engine.result import ObjectRef, Suppressed
 from unpend.model.inventory import Inventory
+from unpend.records import dataclass, field
 from unpend.rule import Severity
 from unpend.source.document import Document, Object
 from unpend.source.place import Location, Place, Step

@@ -7,8 +7,6 @@ nothing refuses it any more. API defaulting holds for every pod.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from unpend.model.admission_findings import AdmissionFindings
 from unpend.model.containers import is_extended
 from unpend.model.defaulting import defaulted
@@ -19,6 +17,7 @@ from unpend.model.pod import ContainerPort, EffectivePod, PodSpec, PodTemplate, 
 from unpend.model.priority import apply_priority
 from unpend.model.requests import effective_requests
 from unpend.model.runtime_class import apply_runtime_class
+from unpend.records import replace
 from unpend.settings import Settings
 from unpend.source.place import Place
 

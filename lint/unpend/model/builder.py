@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from unpend.model.inventory import Inventory, OtherObject, Workload
 from unpend.model.kinds import is_cluster_scoped
 from unpend.model.metadata import identity
 from unpend.model.problems import Problems
+from unpend.records import replace
 from unpend.settings import Settings
 from unpend.source.document import Object
 

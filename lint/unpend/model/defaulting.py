@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from unpend.algebra.quantity import render
 from unpend.model.pod import Amount, Container, ContainerPort, PodSpec, Resources, changed
 from unpend.model.requests import aggregate, pod_level
+from unpend.records import replace
 
 
 def defaulted(spec: PodSpec) -> PodSpec:

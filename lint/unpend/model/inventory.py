@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from unpend.model.pod import (
@@ -17,6 +16,7 @@ from unpend.model.pod import (
     Taint,
     Toleration,
 )
+from unpend.records import dataclass, field
 from unpend.source.document import Object
 from unpend.source.place import Place
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from unpend.model.inventory import Problem
 from unpend.model.pod import Amount, Label, Resources, Taint
+from unpend.records import dataclass, field
 from unpend.source.document import Object
 from unpend.source.place import Place
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from unpend.algebra.quantity import render
 from unpend.model.admission_findings import AdmissionFindings
 from unpend.model.inventory import Inventory, LimitRangeItem, Workload
 from unpend.model.pod import Amount, Container, PodSpec, Refusal, Resources, changed
 from unpend.model.requests import aggregate, aggregate_limits
+from unpend.records import replace
 from unpend.source.place import Place
 
 

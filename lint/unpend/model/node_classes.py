@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from unpend.model.builder import Builder
@@ -14,6 +13,7 @@ from unpend.model.metadata import identity, labels
 from unpend.model.node_class_rules import check_node_class
 from unpend.model.problems import Problems
 from unpend.model.quantities import amount, resources
+from unpend.records import replace
 from unpend.source.document import Object
 from unpend.source.place import Place
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from unpend.model.builder import Builder
@@ -13,6 +12,7 @@ from unpend.model.karpenter_labels import release
 from unpend.model.metadata import identity
 from unpend.model.problems import Problems
 from unpend.model.quantities import resources
+from unpend.records import replace
 from unpend.source.document import Object
 from unpend.source.place import Place
 

@@ -104,7 +104,7 @@ def _node_pool(obj: Object, who: Identity, problems: Problems, version: Version)
 
 
 def _with_verdicts(pool: NodePool, problems: Problems, version: Version) -> NodePool:
-    from dataclasses import replace
+    from unpend.records import replace
 
     refusals = tuple(problem for problem in problems.found if problem.refused)
     return replace(pool, refusals=refusals, faults=faults(pool, version))

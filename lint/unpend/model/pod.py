@@ -6,9 +6,9 @@ All values are as written, before API defaulting; `unpend.model.admission` turns
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from unpend.records import dataclass, field
 from unpend.source.place import Place
 
 
@@ -214,7 +214,7 @@ def changed(spec: PodSpec, **changes: Any) -> PodSpec:
     return copy
 
 
-_SPEC_FIELDS: tuple[str, ...] = tuple(PodSpec.__dataclass_fields__)
+_SPEC_FIELDS: tuple[str, ...] = PodSpec.__match_args__
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ obstacle of that pool that the repair has to remove is the cause to name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from unpend.placement.verdict import Obstacle, PoolVerdict, WorkloadVerdict
+from unpend.records import dataclass
 
 REFUSED = ("never", "loop")
 

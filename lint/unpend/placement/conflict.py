@@ -8,7 +8,6 @@ is fixed: resources last, and what the author wrote before what a default or ano
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from unpend.algebra.taints import untolerated
 from unpend.model.pod import ContainerPort, Taint
@@ -22,6 +21,7 @@ from unpend.placement.scheduler import (
 )
 from unpend.placement.space import Shape, Space
 from unpend.placement.verdict import Cause, Obstacle
+from unpend.records import dataclass
 from unpend.source.place import Place
 
 

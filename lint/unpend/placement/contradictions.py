@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from unpend.algebra.values import anything
 from unpend.placement.demand import Alternative, Demand, NameField, Written
+from unpend.records import dataclass
 from unpend.source.place import Place
 
 

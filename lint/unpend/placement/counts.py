@@ -7,7 +7,6 @@ pod affinity and anti-affinity, volumes for one pod), and those that such rules 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from unpend.algebra.selectors import matches
 from unpend.model.inventory import Inventory, Workload
@@ -17,6 +16,7 @@ from unpend.placement.fixed import FixedNodes
 from unpend.placement.scheduler.node_resources import shown
 from unpend.placement.space import ZERO, Interval, Masks, Shape, Space
 from unpend.placement.verdict import Cause, Fact, Obstacle
+from unpend.records import dataclass, field
 from unpend.settings import Settings
 
 ONE_POD = "ReadWriteOncePod"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,6 +33,7 @@ from unpend.placement.verdict import (
     Verdict,
     WorkloadVerdict,
 )
+from unpend.records import replace
 from unpend.settings import Settings
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class _Run:
         ruling = self._ruling(placing, preempting, obstacles, answer, bool(groups))
         joined = None
         if self.karpenter is not None:
-            joined = self.karpenter.joined(placing, ruling.verdict, bool(space.shapes))
+            joined = self.karpenter.joined(placing, ruling.verdict, answer.at_most, bool(space.shapes))
             if joined.decides:
                 ruling = _Ruling(joined.verdict, joined.cause, joined.facts)
         ruling = self._settled(ruling, placing.pod, demand, self.open)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from unpend.model.admission import admit_template
 from unpend.model.inventory import BoundPod, Inventory, Node, Workload
@@ -13,6 +12,7 @@ from unpend.placement.owned import owns
 from unpend.placement.scheduler import node_affinity
 from unpend.placement.scheduler.node_resources import PODS
 from unpend.placement.space import ZERO, Interval, Shape, Space, TakenPort, ports_clash
+from unpend.records import dataclass, field, replace
 from unpend.settings import Settings
 from unpend.source.place import Place
 

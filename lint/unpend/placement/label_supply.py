@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from unpend.algebra.values import ValueSet, absent, one_of
 from unpend.model.inventory import Inventory
 from unpend.placement.demand import Alternative
+from unpend.records import dataclass, field
 from unpend.settings import Settings
 from unpend.source.place import Place
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from unpend.placement.demand import Demand
 from unpend.placement.fixed import FixedNodes
 from unpend.placement.scheduler import filters
 from unpend.placement.space import Masks, Shape, Space
 from unpend.placement.verdict import Answer, Cause, Fact, Obstacle, PoolVerdict, Verdict, Witness
+from unpend.records import dataclass, field
 
 ALL_NODES = "Nodes"
 MOST_SHOWN = 20

@@ -6,7 +6,6 @@ Every change is made on the demand and the result is asked again: a repair that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 
 from unpend.model.pod import ContainerPort, Taint, Toleration
 from unpend.placement.conflict import Atom, Cordon, Slot, atoms_of, selector_of
@@ -14,6 +13,7 @@ from unpend.placement.demand import Alternative, Demand, NameField, Written, alt
 from unpend.placement.scheduler import filters, node_affinity, node_resources, taint_toleration
 from unpend.placement.space import ZERO, Shape, Space
 from unpend.placement.verdict import Change, Repair
+from unpend.records import dataclass, replace
 
 MOST_CHANGES = 3
 

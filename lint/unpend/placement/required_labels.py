@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from unpend.model.pod import PodSpec
+from unpend.records import dataclass, field
 from unpend.source.place import Place
 
 POSITIVE = ("In", "Exists", "Gt", "Lt")

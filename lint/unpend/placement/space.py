@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from unpend.algebra.syntax import is_label_value
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
 from unpend.algebra.values import ValueSet
 from unpend.model.pod import ContainerPort, Taint, Toleration
+from unpend.records import dataclass, field
 from unpend.source.place import Place
 
 

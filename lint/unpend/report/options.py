@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from unpend.records import dataclass
 from unpend.version import __version__
 
 

@@ -12,9 +12,9 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from unpend.records import dataclass, replace
 from unpend.source.document import Document, Object, Reading, Trouble
 from unpend.source.ignores import IgnoreStack, Patterns, above
 from unpend.source.reading import read_text

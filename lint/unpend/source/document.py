@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from unpend.records import dataclass, field
 from unpend.source.place import Location, Origin, Part, Place, Position, Span, Step
 
 Severity = Literal["error", "warning", "info"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -21,6 +20,7 @@ from unpend.placement.karpenter.requirement import Requirement, requirement
 from unpend.placement.karpenter.requirements import Requirements
 from unpend.placement.karpenter.volumes import NO_VOLUMES, Volumes
 from unpend.placement.verdict import Obstacle
+from unpend.records import dataclass, field
 from unpend.source.place import Place
 
 Held = Literal["yes", "no", "unknown"]

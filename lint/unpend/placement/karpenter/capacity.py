@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from unpend.records import dataclass, field
 
 Amounts = Mapping[str, int]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from unpend.model.admission import admit_template
 from unpend.model.inventory import Inventory, Workload
 from unpend.model.pod import ContainerPort, Toleration
 from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of
 from unpend.placement.karpenter.requirement import Requirement, requirement
+from unpend.records import dataclass, replace
 from unpend.settings import Settings
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -23,9 +22,28 @@ from unpend.placement.karpenter.volumes import VolumeView
 from unpend.placement.scheduler import filters
 from unpend.placement.space import Masks
 from unpend.placement.verdict import Cause, Certainty, Fact, Obstacle, Verdict
+from unpend.records import dataclass, field, replace
 
 Others = Literal["yes", "possible", "no"]
 """Whether a pool can have nodes for another reason than this pod (F)."""
+
+AWS_RESOURCES = frozenset(
+    {
+        "cpu",
+        "memory",
+        "ephemeral-storage",
+        "pods",
+        "vpc.amazonaws.com/pod-eni",
+        "vpc.amazonaws.com/efa",
+        "vpc.amazonaws.com/PrivateIPv4Address",
+        "nvidia.com/gpu",
+        "amd.com/gpu",
+        "aws.amazon.com/neuron",
+        "aws.amazon.com/neuroncore",
+        "habana.ai/gaudi",
+    }
+)
+"""The resources that AWS nodes can have, as Karpenter knows them (`I-6`)."""
 
 EXISTING_NODE = "existing-node"
 NO_PLAN = Plan((), (), False)
@@ -211,8 +229,12 @@ def _launched(pool: ManagedPool, requirements: Requirements) -> dict[str, ValueS
 
 def _refused_by_any_shape(pool: ManagedPool, demand: Demand) -> Cause | None:
     """Why kube-scheduler refuses every node of a pool whatever its type: a taint, or a label that they all share."""
-    if untolerated(demand.tolerations + demand.possible_tolerations, pool.taints, FILTERING_EFFECTS):
+    if untolerated(demand.tolerations + demand.possible_tolerations, pool.staying_taints, FILTERING_EFFECTS):
         return "taint"
+    if pool.pool.node_class.group == AWS_GROUP and any(
+        name not in AWS_RESOURCES and not pool.added.get(name) for name in demand.requests
+    ):
+        return "resources"
     for alternative in demand.alternatives:
         if not alternative.broken and all(_could_have(pool, key, w) for key, w in alternative.folded.items()):
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
 from unpend.algebra.taints import untolerated
 from unpend.algebra.values import ValueSet
@@ -12,10 +11,11 @@ from unpend.catalog.catalog import Catalog, Zone, named_zones
 from unpend.catalog.index import Fit, Resources
 from unpend.catalog.load import catalog_for
 from unpend.catalog.node_class import profile_of
-from unpend.model.inventory import Inventory, Node
+from unpend.model.inventory import Inventory, Node, Workload
 from unpend.model.karpenter import NodeClass, NodePool
 from unpend.model.karpenter_labels import (
     AWS_ZONE_ID,
+    CORE_DOMAIN,
     CORE_WELL_KNOWN,
     INITIALIZED,
     NODE_POOL,
@@ -23,22 +23,26 @@ from unpend.model.karpenter_labels import (
     ZONE,
     Version,
     aws_well_known,
+    in_domain,
     release,
 )
 from unpend.model.pod import Taint
 from unpend.placement.karpenter.daemons import Daemons
+from unpend.placement.karpenter.devices import waiting
 from unpend.placement.karpenter.grid import Grid, admitted
-from unpend.placement.karpenter.requirement import one_of
+from unpend.placement.karpenter.requirement import one_of, requirement
 from unpend.placement.karpenter.requirements import Requirements
 from unpend.placement.karpenter.space import PoolLabelIndex, PoolSpace, label_of_any_node
 from unpend.placement.karpenter.template import impossible_keys, node_class_key, template_requirements
 from unpend.placement.scheduler import node_affinity
 from unpend.placement.space import Masks, TakenPort
 from unpend.placement.verdict import Against, Fact, Obstacle
+from unpend.records import dataclass, field, replace
 from unpend.settings import Settings
 from unpend.source.place import Place
 
 AWS_GROUP = "karpenter.k8s.aws"
+_UNREGISTERED = "karpenter.sh/unregistered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,7 @@ class ManagedPool:
     `unusable` says why it surely makes no node (P1), `doubts` why it perhaps makes none or nodes that nobody knows (P2).
     `base` are the pairs of type and offering that its own requirements and limits leave, as Karpenter sees them; `exist`
     those whose zone surely has a subnet, `candidates` the zones of which at least one has. `unknown` says what the pool
-    asks for that the catalogue does not know.
+    asks for that the catalogue does not know. `added` are the types to which a NodeOverlay gives a resource.
     """
 
     pool: NodePool
@@ -103,6 +107,7 @@ class ManagedPool:
     doubts: tuple[Fact, ...] = ()
     assumptions: tuple[str, ...] = ()
     unknown: dict[str, str] = field(default_factory=dict)
+    added: dict[str, int] = field(default_factory=dict)
     planned: Resources | None = None
     planned_ports: tuple[tuple[TakenPort, int], ...] = ()
     space: PoolSpace | None = None
@@ -118,8 +123,13 @@ class ManagedPool:
 
     @property
     def taints(self) -> tuple[Taint, ...]:
-        """The taints that stay on its nodes."""
+        """The taints that Karpenter reckons with (`A-1`)."""
         return self.pool.taints
+
+    @property
+    def staying_taints(self) -> tuple[Taint, ...]:
+        """The taints that kube-scheduler meets: also startup taints that surely nobody takes off (`A-3`, `A-8`)."""
+        return (*self.pool.taints, *(t for t in self.pool.startup_taints if _never_removed(t)))
 
 
 class ManagedPools:
@@ -356,7 +366,7 @@ class ManagedPools:
     # DaemonSets on its nodes
 
     def _lay_daemons(self, found: ManagedPool, grid: Grid, within: int) -> None:
-        resources = grid.shapes.resources
+        resources = self._overlaid(found, grid)
         taken, ports = self._planned(found, grid, within)
         found.planned = self._less(resources, taken)
         found.planned_ports = ports
@@ -365,12 +375,16 @@ class ManagedPools:
             alive = grid.collapse(within)
         within &= grid.spread(alive)
         labels = PoolLabelIndex(grid, within, found.requirements, self._custom(found), self._open_keys(found))
-        plain = PoolSpace(grid, within, labels, found.taints, (resources, resources, resources), (), found.source)
+        plain = PoolSpace(
+            grid, within, labels, found.staying_taints, (resources, resources, resources), (), found.source
+        )
         low: list[tuple[int, tuple[tuple[str, int], ...]]] = []
         high: list[tuple[int, tuple[tuple[str, int], ...]]] = []
         held: list[tuple[TakenPort, Masks]] = []
+        plugins: list[tuple[Workload, int]] = []
         for daemon in self.daemons.actual:
             demand = daemon.demand
+            plugins.append((daemon.workload, 0))
             if untolerated(demand.tolerations + demand.possible_tolerations, plain.pool_taints):
                 continue
             masks = node_affinity.accepts(demand, plain)
@@ -378,12 +392,15 @@ class ManagedPools:
                 masks = Masks(0, masks.possible)
             if not masks.possible:
                 continue
+            plugins.append((daemon.workload, masks.possible))
             amounts = tuple(sorted(daemon.requests.items()))
             low.append((grid.collapse(masks.possible), amounts))
             sure = grid.types & ~grid.collapse(within & ~masks.sure)
             if sure:
                 high.append((sure, amounts))
             held.extend((TakenPort(port, daemon.workload.id, daemon.sure), masks) for port in demand.ports)
+        if self.settings.world.daemonsets == "closed":
+            plain.devices = waiting(plugins, found.node_class)
         if not low:
             found.space = plain
             return
@@ -391,11 +408,32 @@ class ManagedPools:
             grid,
             within,
             labels,
-            found.taints,
+            found.staying_taints,
             (resources, self._less(resources, low), self._less(resources, high)),
             held,
             found.source,
+            plain.devices,
         )
+
+    def _overlaid(self, found: ManagedPool, grid: Grid) -> Resources:
+        """What the types give to pods, with what NodeOverlays add to it (`karpenter.md` §9.10)."""
+        resources = grid.shapes.resources
+        if not self.inventory.node_overlays or not self.settings.karpenter.gate("NodeOverlay"):
+            return resources
+        more: list[tuple[int, tuple[tuple[str, int], ...]]] = []
+        for overlay in self.inventory.node_overlays:
+            if overlay.refusals or overlay.ready is False or not overlay.capacity:
+                continue
+            types = grid.types
+            for entry in overlay.requirements:
+                asked = requirement(entry.key, entry.operator, entry.values)
+                clash = found.requirements.get(asked.key).overlaps(asked)
+                types &= grid.collapse(grid.planned(asked).possible) if clash else 0
+            for name, amount in overlay.capacity.items():
+                fresh = types & ~found.added.get(name, 0)
+                more.append((fresh, ((name, -amount.milli),)))
+                found.added[name] = found.added.get(name, 0) | fresh
+        return self._less(resources, more)
 
     def _planned(
         self, found: ManagedPool, grid: Grid, within: int
@@ -464,6 +502,11 @@ def _words(text: str) -> Iterator[str]:
     for part in text.replace("=", " ").replace(",", " ").replace('"', " ").replace("'", " ").split():
         if "/" in part or part.isidentifier():
             yield part
+
+
+def _never_removed(taint: Taint) -> bool:
+    """Whether a startup taint is one of Karpenter's own keys with an effect that Karpenter does not remove."""
+    return in_domain(taint.key, CORE_DOMAIN) and (taint.key, taint.effect) != (_UNREGISTERED, "NoExecute")
 
 
 def belongs(node: Node, pool: NodePool) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from unpend.model.inventory import Inventory, Problem
 from unpend.model.karpenter_labels import CAPACITY_TYPE
+from unpend.records import dataclass
 from unpend.source.document import Object
 
 Matter = Literal["older-version", "label", "capacity-type", "min-values", "pool-field", "class-field"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
 from unpend.algebra.taints import untolerated
@@ -16,6 +15,7 @@ from unpend.placement.karpenter.host_ports import conflict as ports_conflict
 from unpend.placement.karpenter.managed import ManagedPool, short_of_min_values
 from unpend.placement.karpenter.requirements import Clash, Requirements
 from unpend.placement.space import Masks
+from unpend.records import dataclass, field
 
 EVERY_EFFECT = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 FILTERING = ("NoSchedule", "NoExecute")

@@ -7,11 +7,11 @@ negative requirements always overlap. `unpend.algebra.values` has the true sets,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
 from unpend.algebra import values as true_values
 from unpend.algebra.values import ValueSet, number_of
 from unpend.model.karpenter_labels import normalized
+from unpend.records import dataclass, replace
 
 LARGEST = 2**63 - 1
 LENIENT = frozenset({"NotIn", "DoesNotExist"})

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
 from unpend.placement.karpenter.requirement import Entry, Requirement, one_of
+from unpend.records import dataclass, field
 
 NONE_UNDEFINED: frozenset[str] = frozenset()
 """Existing nodes must define every key that is asked for."""

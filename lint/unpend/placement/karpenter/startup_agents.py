@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from unpend.model.inventory import Inventory, Workload
 from unpend.model.pod import Taint
+from unpend.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 from unpend.catalog.load import catalogs_of
 from unpend.model.inventory import Inventory
@@ -22,6 +21,7 @@ from unpend.placement.karpenter.decide import (
     starving,
     zones_of,
 )
+from unpend.placement.karpenter.limits import most_pods
 from unpend.placement.karpenter.managed import ManagedPool, ManagedPools, belongs
 from unpend.placement.karpenter.words import refusals
 from unpend.placement.scheduler import filters
@@ -40,6 +40,7 @@ from unpend.placement.verdict import (
     WorkloadVerdict,
     worst_certainty,
 )
+from unpend.records import dataclass, field, replace
 from unpend.settings import Settings
 
 _RANKS: tuple[Verdict, ...] = ("never", "loop", "partial", "conditional", "fits", "skipped")
@@ -56,6 +57,7 @@ class PoolsRuling:
     assumptions: tuple[str, ...] = ()
     certainty: Certainty = "proved"
     pool: str = ""
+    at_most: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ class Joined:
             counts = replace(counts, at_most=counts.needed)
         if self.verdict == "fits":
             counts = replace(counts, at_least=counts.needed)
+        if self.verdict == "partial":
+            counts = replace(counts, at_most=self.ruling.at_most, at_least=min(counts.at_least, self.ruling.at_most))
         refused = self.verdict in ("never", "loop")
         conflict, nearest = run.explanation(workload) if refused else ((), None)
         return replace(
@@ -194,8 +198,8 @@ class KarpenterRun:
                     return True
         return False
 
-    def joined(self, placing: Placing, nodes: Verdict, any_nodes: bool) -> Joined:
-        """The NodePools beside the Nodes, whose own verdict is `nodes`."""
+    def joined(self, placing: Placing, nodes: Verdict, on_nodes: int, any_nodes: bool) -> Joined:
+        """The NodePools beside the Nodes, whose own verdict is `nodes` and which take `on_nodes` pods at most."""
         workload = placing.workload.id
         ruling = self.ruling(workload)
         if not any_nodes and ruling.verdict != "fits" and self.demands_bootstrap_nodes(workload):
@@ -203,8 +207,24 @@ class KarpenterRun:
                 "bootstrap-nodes", "whether nodes that Karpenter did not make take it", placing.demand.spec_place
             )
             ruling = PoolsRuling("conditional", "bootstrap-nodes", (fact,), pool=ruling.pool)
+        if ruling.verdict == "fits" and nodes != "fits":
+            ruling = self._limited(placing, ruling, on_nodes)
         decides = nodes == "never" or _RANKS.index(ruling.verdict) > _RANKS.index(nodes)
         return Joined(self, placing, ruling, decides)
+
+    def _limited(self, placing: Placing, ruling: PoolsRuling, on_nodes: int) -> PoolsRuling:
+        """A verdict for all replicas: `partial` where the limits of all pools that take the pod are too small."""
+        most = on_nodes
+        for answer in self.answers(placing.workload.id):
+            if answer.verdict in ("never", "loop"):
+                continue
+            bound = most_pods(answer, placing.demand, placing.pod, placing.needed)
+            if bound is None:
+                return ruling
+            most += bound
+        if most >= placing.needed:
+            return ruling
+        return replace(ruling, verdict="partial", cause="limits", facts=(), at_most=most)
 
     # Reasons
 

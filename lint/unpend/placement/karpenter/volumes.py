@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from unpend.model.inventory import Inventory, PersistentVolumeClaim
@@ -12,6 +11,7 @@ from unpend.model.pod import EffectivePod, NodeSelectorTerm, Volume
 from unpend.placement.karpenter.requirement import Requirement, requirement
 from unpend.placement.karpenter.requirements import Requirements
 from unpend.placement.verdict import Obstacle
+from unpend.records import dataclass
 from unpend.settings import Settings
 
 Known = Literal["yes", "unknown"]

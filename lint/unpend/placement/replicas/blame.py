@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 from unpend.model.pod import EffectivePod
@@ -11,6 +10,7 @@ from unpend.placement.replicas.together import only
 from unpend.placement.replicas.world import Budget, Kind, World
 from unpend.placement.scheduler.topology_spread import hard_constraints
 from unpend.placement.verdict import Cause, Obstacle
+from unpend.records import replace
 from unpend.source.place import Place
 
 STEPS = 200

@@ -9,12 +9,12 @@ within them; take the best level. A dead domain pins its level to what it alread
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
 from unpend.placement.replicas.flow import Filling, Partition, chains, fill
 from unpend.placement.replicas.world import AWAY, Budget, Kind, World
+from unpend.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

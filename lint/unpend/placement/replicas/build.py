@@ -7,7 +7,6 @@ topology spread, inter-pod affinity, host ports and exclusive claims are worked 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from unpend.model.pod import ContainerPort, EffectivePod, Expression
@@ -22,6 +21,7 @@ from unpend.placement.scheduler.topology_spread import (
     spread_state,
 )
 from unpend.placement.space import ports_clash
+from unpend.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

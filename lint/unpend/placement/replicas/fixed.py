@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from unpend.model.inventory import Inventory
@@ -17,6 +16,7 @@ from unpend.placement.replicas.surge import together_with_old
 from unpend.placement.replicas.together import Joint, at_most, count_all, only
 from unpend.placement.replicas.world import Budget, World
 from unpend.placement.verdict import Cause, Fact, Obstacle
+from unpend.records import dataclass, field, replace
 from unpend.settings import Settings
 
 AFFINITY_TARGET = "affinity-target"

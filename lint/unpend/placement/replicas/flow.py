@@ -7,11 +7,11 @@ lower bounds; with three or more, every pair of chains gives an upper bound.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from unpend.placement.replicas.world import Budget
+from unpend.records import dataclass
 
 if TYPE_CHECKING:
     import networkx as nx

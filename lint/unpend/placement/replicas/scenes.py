@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from unpend.model.inventory import BoundPod, Inventory, Workload
@@ -16,6 +15,7 @@ from unpend.placement.replicas.world import World
 from unpend.placement.scheduler import filters, node_affinity
 from unpend.placement.scheduler.inter_pod_affinity import PodTerms
 from unpend.placement.space import Masks, Space
+from unpend.records import dataclass, replace
 from unpend.settings import Settings
 
 ONE_POD = "ReadWriteOncePod"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from unpend.placement.replicas.world import Board, Budget, State, World
+from unpend.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from unpend.placement.replicas.bound import Cells, bound, cases
 from unpend.placement.replicas.order import can_get_stuck
 from unpend.placement.replicas.search import explore
 from unpend.placement.replicas.witness import witness
 from unpend.placement.replicas.world import Budget, State, World
+from unpend.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from unpend.model.inventory import IntOrPercent, Workload
 from unpend.placement.replicas.bound import most
 from unpend.placement.replicas.search import explore
 from unpend.placement.replicas.together import only
 from unpend.placement.replicas.witness import place
 from unpend.placement.replicas.world import Board, Budget, Kind, World
+from unpend.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

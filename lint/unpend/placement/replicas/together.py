@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from math import comb
 from typing import Any
 
@@ -12,6 +11,7 @@ from unpend.placement.replicas.search import Explored, explore
 from unpend.placement.replicas.single import Count, count_one
 from unpend.placement.replicas.witness import place
 from unpend.placement.replicas.world import AffinityRow, Board, Budget, Kind, World
+from unpend.records import dataclass, replace
 
 MOST_EDGES = 20_000
 """Larger flows of a resource are not tried: what contends then stays undecided."""

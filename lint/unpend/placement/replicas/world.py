@@ -8,7 +8,8 @@ counts or closed nodes. A *state* says how many pods of each kind sit on each no
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from unpend.records import dataclass, field
 
 State = tuple[int, ...]
 AWAY = -1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from unpend.algebra.selectors import matches
 from unpend.model.pod import Affinity, Expression, PodAffinityTerm
+from unpend.records import dataclass, field
 
 Namespaces = Mapping[str, Mapping[str, str]]
 """Labels of every known namespace by its name."""

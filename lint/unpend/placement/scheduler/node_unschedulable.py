@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from unpend.algebra.taints import untolerated
 from unpend.model.pod import Toleration
 from unpend.placement.demand import Demand
 from unpend.placement.space import Masks, Shape, Space
 from unpend.placement.verdict import Against, Obstacle
+from unpend.records import dataclass
 
 EVENT = "node(s) were unschedulable"
 

@@ -6,11 +6,11 @@ Everything here is a function of values: a pod, nodes, and the pods that are alr
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 from unpend.algebra.selectors import matches
 from unpend.model.pod import Expression, PodSpec, SpreadConstraint
+from unpend.records import dataclass, field
 
 
 class Placed(Protocol):
