@@ -195,7 +195,8 @@ class PoolSpace(Space):
     """A space over the grid of a catalogue. Only the bits in `everything` are shapes of the pool.
 
     `low` is what is left when every DaemonSet that may land there does, `high` when only those that surely do. `ports`
-    are the host ports that DaemonSets hold, with the shapes where they surely, and possibly, do.
+    are the host ports that DaemonSets hold, with the shapes where they surely, and possibly, do. `devices` has for some
+    resources the only shapes that get them: those that a device plugin comes to.
     """
 
     labels: PoolLabelIndex
@@ -209,9 +210,11 @@ class PoolSpace(Space):
         resources: tuple[Resources, Resources, Resources],
         ports: Sequence[tuple[TakenPort, Masks]],
         source: Provenance,
+        devices: Mapping[str, int] | None = None,
     ) -> None:
         self.grid = grid
         self.everything = within
+        self.devices: Mapping[str, int] = devices or {}
         self.labels = labels
         self.pool_taints = tuple(taint for taint in taints if taint.effect in FILTERING_EFFECTS)
         self.cordoned = 0
@@ -257,7 +260,8 @@ class PoolSpace(Space):
                 own = group.resources.fits(resource, milli).sure << number * self.grid.width
                 masks[1] = masks[1] & ~here | own & here
                 masks[0] = masks[0] & ~here | (own & here if self.low is self.total else 0)
-        return Masks(masks[0] & self.everything, masks[1] & self.everything)
+        within = self.everything & self.devices.get(resource, self.everything)
+        return Masks(masks[0] & within, masks[1] & within)
 
     def richest(self, resource: str, mask: int) -> int:
         most = -1

@@ -1,0 +1,100 @@
+"""How many pods the limits of a NodePool leave room for: an upper bound (`L-1`, `L-2`)."""
+
+from __future__ import annotations
+
+from math import gcd
+
+from unpend.algebra.selectors import matches
+from unpend.model.karpenter_labels import HOSTNAME
+from unpend.model.pod import EffectivePod
+from unpend.placement.demand import Demand
+from unpend.placement.karpenter.decide import PoolAnswer
+
+_MOST_STEPS = 4096
+
+
+def most_pods(answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int) -> int | None:
+    """The most pods that the nodes within the limits can hold; None where the limits do not bound the pods needed.
+
+    The sum of the capacities of all nodes stays within every limit. Nothing else runs on them: a true upper bound.
+    """
+    pool, grid = answer.pool, answer.pool.grid
+    if grid is None or pool.space is None or not pool.pool.limits or pool.unknown:
+        return None
+    per_type = _copies(answer, demand, pod, needed)
+    bounds = []
+    for name, limit in pool.pool.limits.items():
+        if name == "nodes":
+            sizes = {1000: max(per_type.values(), default=0)}
+        else:
+            sizes = {}
+            for number, copies in per_type.items():
+                size = grid.shapes.capacity.amount(name, number)[0]
+                sizes[size] = max(sizes.get(size, 0), copies)
+        bound = _most(sizes, limit.milli, needed)
+        if bound is not None:
+            bounds.append(bound)
+    return min(bounds, default=None)
+
+
+def _copies(answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int) -> dict[int, int]:
+    """Per instance type that may be launched: how many of the pods one node holds at most."""
+    pool, grid = answer.pool, answer.pool.grid
+    assert grid is not None
+    assert pool.space is not None
+    alone = bool(demand.ports) or _apart(pod)
+    requests = {**{n: a if n == "cpu" else a * 1000 for n, a in demand.requests.items()}, "pods": 1000}
+    found = {}
+    types = grid.collapse(answer.taken)
+    while types:
+        lowest = types & -types
+        number = lowest.bit_length() - 1
+        types ^= lowest
+        copies = 1 if alone else needed
+        for name, amount in requests.items():
+            # The highest possible amount: memory may turn out to be more than configured.
+            copies = min(copies, pool.space.high.amount(name, number)[1] // amount)
+        found[number] = max(copies, 1)
+    return found
+
+
+def _apart(pod: EffectivePod) -> bool:
+    """Whether two pods of the workload never share a node."""
+    labels = pod.labels
+    for term in pod.spec.affinity.anti_required:
+        plain = not (term.namespaces or term.namespace_selector or term.match_label_keys or term.mismatch_label_keys)
+        if plain and term.topology_key == HOSTNAME and term.selector is not None:
+            if matches(term.selector.expressions, labels):
+                return True
+    return False
+
+
+def _most(sizes: dict[int, int], limit: int, needed: int) -> int | None:
+    """The most pods in nodes whose sizes sum up to the limit at most; None when they are no fewer than needed."""
+    if not sizes or any(size <= 0 for size in sizes):
+        return None
+    if any(limit // size * copies >= needed for size, copies in sizes.items()):
+        return None
+    packed = _packed(sizes, limit, needed)
+    ratio = max(copies * limit // size for size, copies in sizes.items())
+    bound = ratio if packed is None else min(packed, ratio)
+    return bound if bound < needed else None
+
+
+def _packed(sizes: dict[int, int], limit: int, needed: int) -> int | None:
+    """The exact maximum, cut off at `needed`; None where the sizes have no large common divisor."""
+    step = gcd(*sizes)
+    if limit // step > _MOST_STEPS:
+        return None
+    room = limit // step
+    most = [0] * (room + 1)
+    for used in range(1, room + 1):
+        best = most[used - 1]
+        for size, copies in sizes.items():
+            units = size // step
+            if units <= used and most[used - units] + copies > best:
+                best = most[used - units] + copies
+        if best >= needed:
+            return needed
+        most[used] = best
+    return most[room]
