@@ -77,11 +77,12 @@ def storage_capacity(hardware: Hardware, profile: NodeProfile) -> int:
     if profile.raid0 and hardware.nvme:
         return hardware.nvme * GB
     default = (50 if profile.windows else 20) * GIB
-    device = _root_device(profile)
+    device = root_device(profile)
     return default if device is None or device.size is None else device.size
 
 
-def _root_device(profile: NodeProfile) -> BlockDevice | None:
+def root_device(profile: NodeProfile) -> BlockDevice | None:
+    """The mapping that decides ephemeral storage, None where the default size does (M-5)."""
     devices = profile.block_devices
     for device in devices:
         if device.root:
