@@ -11,14 +11,24 @@ from corpora.scheduler_filter import judged
 from unpend.settings import Settings
 
 LEFT_OUT = {
-    "volumes": "claims and volumes are not judged yet",
     "ResourceSlices": "dynamic resource allocation is reported as not looked at",
     "nodename": "a Pod with nodeName counts as bound to its node: the scheduler never sees it (A-303)",
 }
 """Kinds of cases, and single ones by id, that are not asked."""
 
+_KINDS = {
+    "nodes": ("Node", "v1"),
+    "pods": ("Pod", "v1"),
+    "namespaces": ("Namespace", "v1"),
+    "services": ("Service", "v1"),
+    "pvcs": ("PersistentVolumeClaim", "v1"),
+    "pvs": ("PersistentVolume", "v1"),
+    "storageclasses": ("StorageClass", "storage.k8s.io/v1"),
+    "csinodes": ("CSINode", "storage.k8s.io/v1"),
+    "csidrivers": ("CSIDriver", "storage.k8s.io/v1"),
+    "csistoragecapacities": ("CSIStorageCapacity", "storage.k8s.io/v1"),
+}
 _VOLUMES = ("pvcs", "pvs", "storageclasses", "csinodes", "csidrivers", "csistoragecapacities")
-_KINDS = {"nodes": "Node", "pods": "Pod", "namespaces": "Namespace", "services": "Service"}
 
 
 def judge() -> Iterable[Judged]:
@@ -50,7 +60,11 @@ def features(case: Mapping[str, Any]) -> set[str]:
 def _judge(case: Mapping[str, Any]) -> Iterable[Judged]:
     options = case.get("options") or {}
     settings = Settings(admission="all" if options.get("defaultTolerationSeconds") else "none")
-    around = [with_kind(kind, data) for field, kind in _KINDS.items() for data in case.get(field) or ()]
+    around = [
+        with_kind(kind, data, api_version)
+        for field, (kind, api_version) in _KINDS.items()
+        for data in case.get(field) or ()
+    ]
     # Each pending pod was asked by itself.
     for data, result in zip(case["pending"], case["results"], strict=True):
         answers = unpend.evaluate([*around, with_kind("Pod", data)], settings=settings)

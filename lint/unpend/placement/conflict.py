@@ -17,10 +17,15 @@ from unpend.placement.scheduler import (
     node_ports,
     node_resources,
     node_unschedulable,
+    node_volume_limits,
     taint_toleration,
+    volume_binding,
+    volume_restrictions,
+    volume_zone,
 )
 from unpend.placement.space import Shape, Space
 from unpend.placement.verdict import Cause, Obstacle
+from unpend.placement.volumes import Disk, Mount
 from unpend.records import dataclass
 from unpend.source.place import Place
 
@@ -43,8 +48,24 @@ class Slot:
     """The constraint that a pod needs a slot."""
 
 
-Subject = Written | NameField | Terms | Taint | Cordon | ContainerPort | str | Slot
-"""What can be deleted: a label constraint, a taint that is not tolerated, a cordon, a port, a resource, a pod slot."""
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """The constraint that several claims need a volume each, of those that a node reaches."""
+
+    mounts: tuple[Mount, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attachments:
+    """The constraint that a node takes so many volumes of a CSI driver only."""
+
+    driver: str
+
+
+Subject = (
+    Written | NameField | Terms | Taint | Cordon | ContainerPort | Mount | Rivals | Attachments | Disk | str | Slot
+)
+"""What can be deleted: a label constraint, a taint that is not tolerated, a cordon, a port, a volume, a resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +93,7 @@ def conflict(demand: Demand, space: Space) -> tuple[Obstacle, ...]:
             mask &= space.everything if other.mask is None else other.mask
         number = _representative(atom, mask, space)
         if number is not None:
-            found.append(describe(demand, atom, space.shapes[number]))
+            found.append(describe(demand, atom, space, number))
     return tuple(found)
 
 
@@ -124,11 +145,29 @@ def atoms_of(demand: Demand, space: Space) -> Iterable[Atom]:
         yield Atom(Cordon(), "taint", space.everything & ~space.cordoned)
     for port in demand.ports:
         yield Atom(port, "ports", space.with_port(port).possible)
+    if demand.volumes:
+        yield from _volume_atoms(demand, space)
     yield Atom(Slot(), "resources", space.slots.possible, own=False)
     for resource, amount in demand.requests.items():
         places = demand.request_places.get(resource, ())
         own = any(place.object is home for place in places) or not places
         yield Atom(resource, "resources", space.with_free(resource, amount).possible, own)
+
+
+def _volume_atoms(demand: Demand, space: Space) -> Iterable[Atom]:
+    volumes = demand.volumes
+    for mount in volumes.mounts:
+        bound = volume_binding.accepts_mount(mount, space)
+        yield Atom(mount, "volume", bound.both(volume_zone.accepts_mount(mount, space)).possible)
+    if volumes.together:
+        yield Atom(
+            Rivals(volumes.together), "volume", volume_binding.accepts_together(volumes.together, space).possible
+        )
+    for disk in volumes.disks:
+        yield Atom(disk, "volume", volume_restrictions.accepts_disk(disk, space))
+    if space.limited:
+        for driver in dict.fromkeys(a.driver for a in volumes.attached):
+            yield Atom(Attachments(driver), "volume", node_volume_limits.accepts_driver(driver, demand, space))
 
 
 def selector_of(alternatives: Sequence[Alternative]) -> tuple[Written, ...]:
@@ -161,9 +200,19 @@ def _representative(atom: Atom, mask: int, space: Space) -> int | None:
     return next(iter(space.bits(mask)))
 
 
-def describe(demand: Demand, atom: Atom, shape: Shape) -> Obstacle:
+def describe(demand: Demand, atom: Atom, space: Space, number: int) -> Obstacle:
     """A constraint as an obstacle on a shape that it refuses."""
-    subject = atom.subject
+    subject, shape = atom.subject, space.shapes[number]
+    if isinstance(subject, Mount):
+        if volume_binding.accepts_mount(subject, space).possible >> number & 1:
+            return volume_zone.obstacle(subject, shape)
+        return volume_binding.obstacle(subject, space, number)
+    if isinstance(subject, Rivals):
+        return volume_binding.rivals_obstacle(subject.mounts, shape)
+    if isinstance(subject, Attachments):
+        return node_volume_limits.obstacle(demand, subject.driver, shape)
+    if isinstance(subject, Disk):
+        return volume_restrictions.obstacle(subject, shape)
     if isinstance(subject, Written | NameField):
         return node_affinity.obstacle(subject, shape)
     if isinstance(subject, Terms):

@@ -8,13 +8,14 @@ constraints on a key are folded into one value set *before* anything is asked of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
 from unpend.algebra.values import ValueSet, from_expression, one_of
 from unpend.model.pod import ContainerPort, EffectivePod, Expression, Label, NodeSelectorTerm, Toleration
 from unpend.model.syntax import label_value_fault, qualified_name_fault
+from unpend.placement.volumes import NO_VOLUMES, PodVolumes
+from unpend.records import dataclass, field, replace
 from unpend.source.place import Place
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -83,7 +84,7 @@ class Demand:
     `requests` are whole numbers, cpu in millicores, everything else in its unit, rounded up (P-712); zeros (P-714) and
     names that the scheduler does not look at (P-716) are left out. `affinity` is the place of the required node
     affinity. `possible_tolerations` are added by some control planes and not by others (A-233). `key` is equal for pods
-    that every node answers alike; it does not depend on where anything was written.
+    that every node answers alike; it does not depend on where anything was written. `with_volumes` sets `volumes`.
     """
 
     alternatives: tuple[Alternative, ...]
@@ -101,6 +102,7 @@ class Demand:
     spec_place: Place = field(compare=False, repr=False)
     affinity: Place | None = field(default=None, compare=False, repr=False)
     possible_tolerations: tuple[Toleration, ...] = ()
+    volumes: PodVolumes = NO_VOLUMES
 
     @property
     def tolerations_place(self) -> Place:
@@ -145,6 +147,14 @@ def demand_of(pod: EffectivePod) -> Demand:
         affinity=_affinity_place(spec.affinity.place) if required is not None else None,
         possible_tolerations=pod.possible_tolerations,
     )
+
+
+def with_volumes(demand: Demand, volumes: PodVolumes) -> Demand:
+    """The demand of a pod with these volumes (instead of those that it had)."""
+    if not volumes and not demand.volumes:
+        return demand
+    key = demand.key[: len(demand.key) - len(demand.volumes.key)]
+    return replace(demand, volumes=volumes, key=(*key, *volumes.key))
 
 
 def to_units(resource: str, milli: int) -> int:
@@ -193,7 +203,9 @@ def volume_alternative(term: NodeSelectorTerm) -> Alternative:
 
 
 def _alternative(
-    selected: tuple[Written, ...], term: NodeSelectorTerm | None, kind: Literal["nodeAffinity", "volume"] = "nodeAffinity"
+    selected: tuple[Written, ...],
+    term: NodeSelectorTerm | None,
+    kind: Literal["nodeAffinity", "volume"] = "nodeAffinity",
 ) -> Alternative:
     if term is None:
         return alternative_from(selected)

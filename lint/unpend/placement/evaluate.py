@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from unpend.model.admission import admit
 from unpend.model.inventory import Autoscaler, Inventory, Workload
 from unpend.model.pod import EffectivePod, Refusal
+from unpend.placement.claims import VolumeBook
 from unpend.placement.conflict import conflict
 from unpend.placement.counts import Counts, Placing, ReplicaAnswer, count_all, pack
 from unpend.placement.daemonset import evaluate_daemon
-from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of
+from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of, with_volumes
 from unpend.placement.fixed import FixedNodes, fixed_nodes
 from unpend.placement.needed import Replicas, autoscalers_by_target, replicas_of
 from unpend.placement.owned import OwnedPods
@@ -77,6 +78,7 @@ class _Run:
         self.masks: dict[tuple[object, ...], Masks] = {}
         self.open = is_open(inventory, settings)
         self.autoscalers = autoscalers_by_target(inventory)
+        self.book = VolumeBook(inventory, settings)
         self.assumptions = ("A5",) if settings.world.daemonsets == "open" else ()
 
     @cached_property
@@ -134,7 +136,7 @@ class _Run:
         return self._placing(workload, pod, replicas.needed)
 
     def _placing(self, workload: Workload, pod: EffectivePod, needed: int) -> Placing:
-        demand = demand_of(pod)
+        demand = with_volumes(demand_of(pod), self.book.of(workload, pod.spec))
         space = self.fixed.space
         accepted = self._ask(demand)
         if self.inventory.bound_pods and pack(demand, space, accepted, needed).low < needed:
@@ -194,6 +196,8 @@ class _Run:
         obstacles, repair = answer.obstacles, None
         if not accepted.possible and space.shapes:
             obstacles, repair = conflict(demand, space), nearest(demand, space)
+        elif demand.volumes.blocked and not space.shapes:
+            obstacles = tuple(m.blocked for m in demand.volumes.blocked if m.blocked is not None)
         closed = 0
         for number in answer.closed:
             closed |= 1 << number
@@ -266,7 +270,7 @@ class _Run:
         if pod.unknown:
             unknown = tuple(Fact("admission", refusal.message, refusal.place) for refusal in pod.unknown)
             return _Ruling("conditional", "unknown-fact", unknown + ruling.facts)
-        if is_open and ruling.verdict in ("never", "loop", "partial"):
+        if is_open and ruling.verdict in ("never", "loop", "partial") and not demand.volumes.blocked:
             place = demand.spec_place
             fact = Fact(OTHER_POOLS, "whether there are nodes or pools that are not among the files", place)
             return _Ruling("conditional", "unknown-fact", (fact, *ruling.facts))

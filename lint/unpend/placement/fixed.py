@@ -7,11 +7,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from unpend.model.admission import admit_template
 from unpend.model.inventory import BoundPod, Inventory, Node, Workload
 from unpend.model.pod import Container, ContainerPort, EffectivePod, Resources
+from unpend.placement.claims import VolumeBook
 from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of, to_units
 from unpend.placement.owned import owns
 from unpend.placement.scheduler import node_affinity
 from unpend.placement.scheduler.node_resources import PODS
-from unpend.placement.space import ZERO, Interval, Shape, Space, TakenPort, ports_clash
+from unpend.placement.space import (
+    ZERO,
+    Attachment,
+    Interval,
+    Shape,
+    Space,
+    TakenDisk,
+    TakenPort,
+    ports_clash,
+)
+from unpend.placement.volumes import NO_VOLUMES, PodVolumes
 from unpend.records import dataclass, field, replace
 from unpend.settings import Settings
 from unpend.source.place import Place
@@ -59,6 +70,7 @@ class Occupant:
     priority: int
     sure: bool = True
     pod: BoundPod | None = field(default=None, compare=False, repr=False)
+    volumes: PodVolumes = NO_VOLUMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +120,14 @@ def fixed_nodes(inventory: Inventory, settings: Settings) -> FixedNodes:
     nodes = inventory.nodes
     numbers = {node.name: number for number, node in enumerate(nodes)}
     bound: list[list[Occupant]] = [[] for _ in nodes]
+    book = VolumeBook(inventory, settings)
+    limits = {csi.name: {d: n for d, n in csi.limits.items() if n is not None} for csi in inventory.csi_nodes}
     for pod in inventory.bound_pods:
         number = numbers.get(pod.node_name)
         if number is not None and pod.phase not in FINISHED:
-            bound[number].append(_bound(pod, inventory, settings))
+            bound[number].append(_bound(pod, inventory, settings, book.of_bound(pod)))
     occupants = tuple(tuple(b) for b in bound)
-    bare = Space([_shape(node, held) for node, held in zip(nodes, occupants, strict=True)])
+    bare = Space([_shape(n, held, limits.get(n.name, {})) for n, held in zip(nodes, occupants, strict=True)])
     found = [w for w in inventory.workloads if w.kind == "DaemonSet"] if nodes else []
     if not found:
         return FixedNodes(nodes, bare, bare, occupants)
@@ -122,7 +136,7 @@ def fixed_nodes(inventory: Inventory, settings: Settings) -> FixedNodes:
     return FixedNodes(nodes, bare, Space(shapes, bare), occupants, {d.workload.id: d for d in settled})
 
 
-def _shape(node: Node, held: Sequence[Occupant]) -> Shape:
+def _shape(node: Node, held: Sequence[Occupant], limits: Mapping[str, int]) -> Shape:
     allocatable = {name: to_units(name, amount.milli) for name, amount in node.allocatable.items()}
     slots = allocatable.get(PODS, 0) - len(held)
     free = dict(allocatable)
@@ -139,6 +153,9 @@ def _shape(node: Node, held: Sequence[Occupant]) -> Shape:
         slots=Interval(slots, slots),
         ports=_taken(held),
         source=NodeSource(node),
+        disks=tuple(TakenDisk(disk, o.owner) for o in held for disk in o.volumes.disks),
+        attached=tuple(Attachment(o.owner, a) for o in held for a in o.volumes.attached),
+        attach_limits=limits,
     )
 
 
@@ -146,7 +163,7 @@ def _taken(held: Iterable[Occupant]) -> tuple[TakenPort, ...]:
     return tuple(TakenPort(port, occupant.owner, occupant.sure) for occupant in held for port in occupant.ports)
 
 
-def _bound(pod: BoundPod, inventory: Inventory, settings: Settings) -> Occupant:
+def _bound(pod: BoundPod, inventory: Inventory, settings: Settings, volumes: PodVolumes) -> Occupant:
     template = pod.template
     if pod.status_requests:
         spec = template.spec
@@ -158,7 +175,7 @@ def _bound(pod: BoundPod, inventory: Inventory, settings: Settings) -> Occupant:
         template = replace(template, spec=resized)
     demand = demand_of(admit_template(template, inventory, settings, from_template=False, admitted=True))
     owner = "/".join(part for part in ("Pod", template.namespace, pod.name) if part)
-    return Occupant(owner, demand.requests, demand.ports, demand.priority, pod=pod)
+    return Occupant(owner, demand.requests, demand.ports, demand.priority, pod=pod, volumes=volumes)
 
 
 def _resized(container: Container, status: Mapping[str, Resources]) -> Container:
@@ -208,7 +225,14 @@ def _freed(shape: Shape, leaving: Sequence[Occupant]) -> Shape:
             free[name] = Interval(low + amount, high + amount)
     owners = {occupant.owner for occupant in leaving}
     slots = Interval(shape.slots.low + len(leaving), shape.slots.high + len(leaving))
-    return replace(shape, free=free, slots=slots, ports=tuple(p for p in shape.ports if p.owner not in owners))
+    return replace(
+        shape,
+        free=free,
+        slots=slots,
+        ports=tuple(p for p in shape.ports if p.owner not in owners),
+        disks=tuple(d for d in shape.disks if d.owner not in owners),
+        attached=tuple(a for a in shape.attached if a.owner not in owners),
+    )
 
 
 def _fits(demands: Sequence[Demand], shape: Shape) -> bool:

@@ -150,6 +150,8 @@ def facts_of(demand: Demand, space: Space, mask: int, preempting: int) -> tuple[
     """What decides on shapes that possibly, but not surely take the pod."""
     if demand.claims:
         return (Fact(CLAIMS_FACT, FACTS[CLAIMS_FACT], demand.spec_place.at("resourceClaims")),)
+    if demand.volumes.facts:
+        return demand.volumes.facts
     names = []
     certain = mask & ~preempting
     if demand.possible_tolerations and certain & ~space.tolerated(demand.tolerations):

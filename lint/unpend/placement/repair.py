@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from unpend.model.pod import ContainerPort, Taint, Toleration
-from unpend.placement.conflict import Atom, Cordon, Slot, atoms_of, selector_of
-from unpend.placement.demand import Alternative, Demand, NameField, Written, alternative_from
+from unpend.placement.conflict import Atom, Attachments, Cordon, Rivals, Slot, atoms_of, selector_of
+from unpend.placement.demand import Alternative, Demand, NameField, Written, alternative_from, with_volumes
 from unpend.placement.scheduler import filters, node_affinity, node_resources, taint_toleration
 from unpend.placement.space import ZERO, Shape, Space
 from unpend.placement.verdict import Change, Repair
+from unpend.placement.volume_repair import another_disk, attach_fewer, change_rivals, change_volume
+from unpend.placement.volumes import Disk, Mount, PodVolumes
 from unpend.records import dataclass, replace
 
 MOST_CHANGES = 3
@@ -45,7 +47,9 @@ def nearest(demand: Demand, space: Space) -> Repair | None:
         return None
     plan, mask = best[2], best[3]
     selected = node_affinity.accepts(demand, space).possible
-    for candidates in (mask & selected, mask & ~selected):
+    # Data does not move: of equal repairs those that leave the volumes alone come first.
+    kept = filters.accepts_volumes(demand, space).possible if demand.volumes else space.everything
+    for candidates in (mask & selected & kept, mask & kept, mask & selected, mask & ~selected):
         if candidates:
             repair = _repair(plan, _choose(plan, candidates, space), space)
             if repair is not None:
@@ -197,6 +201,22 @@ def _another_port(demand: Demand, atom: Atom, shape: Shape) -> tuple[Demand, Cha
     return changed, Change(f"use another host port than {port.host_port}/{port.protocol}, or none", port.place)
 
 
+def _other_volume(demand: Demand, atom: Atom, shape: Shape) -> tuple[Demand, Change]:
+    volumes = demand.volumes
+    subject = atom.subject
+    if isinstance(subject, Mount):
+        return with_volumes(demand, volumes.without(subject)), change_volume(subject, shape)
+    if isinstance(subject, Rivals):
+        fewer = PodVolumes(tuple(m for m in volumes.mounts if m not in subject.mounts[1:]), volumes.disks)
+        return with_volumes(demand, fewer), change_rivals(subject.mounts)
+    if isinstance(subject, Attachments):
+        rest = tuple(m for m in volumes.mounts if m.attached is None or m.attached.driver != subject.driver)
+        return with_volumes(demand, PodVolumes(rest, volumes.disks)), attach_fewer(demand, subject.driver, shape)
+    assert isinstance(subject, Disk)
+    others = tuple(disk for disk in volumes.disks if disk is not subject)
+    return with_volumes(demand, PodVolumes(volumes.mounts, others)), another_disk(subject)
+
+
 def _keep(demand: Demand, atom: Atom, shape: Shape) -> tuple[Demand, Change]:
     raise AssertionError("a shape without a pod slot is never chosen for a repair")
 
@@ -205,5 +225,9 @@ _EDITS: dict[type, Callable[[Demand, Atom, Shape], tuple[Demand, Change]]] = {
     Taint: _tolerate,
     str: _lower,
     ContainerPort: _another_port,
+    Mount: _other_volume,
+    Rivals: _other_volume,
+    Attachments: _other_volume,
+    Disk: _other_volume,
     Slot: _keep,
 }

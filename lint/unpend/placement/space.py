@@ -15,6 +15,7 @@ from unpend.algebra.syntax import is_label_value
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
 from unpend.algebra.values import ValueSet
 from unpend.model.pod import ContainerPort, Taint, Toleration
+from unpend.placement.volumes import Attached, Disk
 from unpend.records import dataclass, field
 from unpend.source.place import Place
 
@@ -73,13 +74,28 @@ class TakenPort:
     sure: bool = True
 
 
+class TakenDisk(NamedTuple):
+    """A disk that a pod on the node names itself."""
+
+    disk: Disk
+    owner: str
+
+
+class Attachment(NamedTuple):
+    """A volume of a CSI driver that a pod on the node uses."""
+
+    owner: str
+    volume: Attached
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """One concrete node. `name` is None for a node that does not exist yet.
 
     `labels` maps to a value, or to the set of values that it may have; a key that is not there is surely absent.
     `allocatable` and `free` (what bound pods and DaemonSets leave) are in the units of `Demand.requests`; a missing
-    resource is zero (P-715). `slots` counts the pods that can still be added.
+    resource is zero (P-715). `slots` counts the pods that can still be added. `attach_limits` says of some CSI drivers
+    how many of their volumes the node takes; `attached` and `disks` are in use.
     """
 
     name: str | None
@@ -91,6 +107,9 @@ class Shape:
     slots: Interval
     ports: tuple[TakenPort, ...]
     source: Provenance = field(compare=False, repr=False)
+    disks: tuple[TakenDisk, ...] = ()
+    attached: tuple[Attachment, ...] = ()
+    attach_limits: Mapping[str, int] = field(default_factory=dict)
 
 
 class LabelIndex:
@@ -193,7 +212,11 @@ class Space:
     """A catalogue of shapes with one bit each, in the order given.
 
     `like` is a space of the same nodes that differs in what is free only: its labels and taints need no new index.
+    `disked` are the shapes on which inline disks are in use, `limited` those that say how many volumes they take.
     """
+
+    disked = 0
+    limited = 0
 
     def __init__(self, shapes: Sequence[Shape], like: Space | None = None) -> None:
         self.shapes: Sequence[Shape] = tuple(shapes)
@@ -210,6 +233,8 @@ class Space:
         self._ports = self._index_ports()
         self._tolerated: dict[tuple[Toleration, ...], int] = {}
         self.memo: dict[object, Masks] = {}
+        self.disked = self._mask(n for n, shape in enumerate(self.shapes) if shape.disks)
+        self.limited = self._mask(n for n, shape in enumerate(self.shapes) if shape.attach_limits)
         self.slots = Masks(
             self._mask(n for n, shape in enumerate(self.shapes) if shape.slots.low > 0),
             self._mask(n for n, shape in enumerate(self.shapes) if shape.slots.high > 0),

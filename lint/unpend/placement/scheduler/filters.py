@@ -11,7 +11,11 @@ from unpend.placement.scheduler import (
     node_ports,
     node_resources,
     node_unschedulable,
+    node_volume_limits,
     taint_toleration,
+    volume_binding,
+    volume_restrictions,
+    volume_zone,
 )
 from unpend.placement.space import Masks, Space
 from unpend.placement.verdict import Obstacle
@@ -34,8 +38,20 @@ def ask(demand: Demand, space: Space) -> Answer:
     if demand.ports:
         masks = masks.both(node_ports.accepts(demand, space))
     masks = masks.both(node_resources.accepts(demand, space))
+    if demand.volumes:
+        masks = volume_binding.settled(demand, masks.both(accepts_volumes(demand, space)), space)
     # Devices of dynamic resource allocation are not looked at: no node surely has them.
     return Answer(Masks(0, masks.possible) if demand.claims else masks, labels)
+
+
+def accepts_volumes(demand: Demand, space: Space) -> Masks:
+    """The shapes that all volume plugins let pass."""
+    masks = volume_binding.accepts(demand, space).both(volume_zone.accepts(demand, space))
+    if space.disked:
+        masks = masks.both(volume_restrictions.accepts(demand, space))
+    if space.limited:
+        masks = masks.both(node_volume_limits.accepts(demand, space))
+    return masks
 
 
 def obstacles(demand: Demand, space: Space, number: int) -> tuple[Obstacle, ...]:
@@ -54,4 +70,9 @@ def obstacles(demand: Demand, space: Space, number: int) -> tuple[Obstacle, ...]
         found.extend(node_ports.obstacles(demand, shape))
     if not node_resources.accepts(demand, space).possible >> number & 1:
         found.extend(node_resources.obstacles(demand, shape))
+    if demand.volumes:
+        found.extend(volume_restrictions.obstacles(demand, shape))
+        found.extend(node_volume_limits.obstacles(demand, shape))
+        found.extend(volume_binding.obstacles(demand, space, number))
+        found.extend(volume_zone.obstacles(demand, space, number))
     return tuple(found)

@@ -1,0 +1,71 @@
+"""NodeVolumeLimits: how many volumes of a CSI driver a node takes; only a CSINode says so (S-1034)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unpend.placement.demand import Demand
+from unpend.placement.space import Masks, Shape, Space
+from unpend.placement.verdict import Against, Obstacle
+from unpend.placement.volumes import Attached
+
+EVENT = "node(s) exceed max volume count"
+
+
+def accepts(demand: Demand, space: Space) -> Masks:
+    """The shapes that the plugin lets pass."""
+    mask = space.everything
+    for driver in {a.driver for a in demand.volumes.attached}:
+        mask &= accepts_driver(driver, demand, space)
+    return Masks(mask, mask)
+
+
+def accepts_driver(driver: str, demand: Demand, space: Space) -> int:
+    """The shapes that take all volumes of one driver."""
+    mask = space.everything
+    wanted = [a for a in demand.volumes.attached if a.driver == driver]
+    for number in space.bits(space.limited):
+        if not copies(wanted, space.shapes[number], 1):
+            mask &= ~(1 << number)
+    return mask
+
+
+def copies(attached: Sequence[Attached], shape: Shape, limit: int) -> int:
+    """How many pods with these volumes a shape takes, at most `limit`; what pods share counts once."""
+    most = limit
+    for driver, allowed in shape.attach_limits.items():
+        wanted = [a for a in attached if a.driver == driver]
+        if not wanted:
+            continue
+        held = {a.handle for _, a in shape.attached if a.driver == driver}
+        left = allowed - len(held) - sum(1 for a in wanted if a.handle and a.handle not in held)
+        own = sum(1 for a in wanted if not a.handle)
+        most = min(most, 0 if left < 0 else left // own if own else most)
+    return most
+
+
+def obstacles(demand: Demand, shape: Shape) -> list[Obstacle]:
+    """Why it refuses one shape, one obstacle per driver; empty when it does not."""
+    return [
+        obstacle(demand, driver, shape)
+        for driver in shape.attach_limits
+        if not copies([a for a in demand.volumes.attached if a.driver == driver], shape, 1)
+    ]
+
+
+def obstacle(demand: Demand, driver: str, shape: Shape) -> Obstacle:
+    """The obstacle of one driver."""
+    wanted = sum(1 for a in demand.volumes.attached if a.driver == driver)
+    held = len({a.handle for _, a in shape.attached if a.driver == driver})
+    allowed = shape.attach_limits[driver]
+    owner = shape.source.owner
+    mount = next(m for m in demand.volumes.mounts if m.attached is not None and m.attached.driver == driver)
+    volumes = f"{wanted} volume{'s' if wanted != 1 else ''}"
+    return Obstacle(
+        "volume",
+        f"the pod uses {volumes} of {driver}; {owner} takes {allowed} and has {held} ({EVENT})",
+        "scheduler:S-1034",
+        mount.place,
+        Against(owner, shape.source.name()),
+        "volume",
+    )
