@@ -8,8 +8,6 @@ from unpend.model.inventory import Inventory
 from unpend.rule import Need
 from unpend.settings import Settings, World
 
-_NODE_GROUP_KINDS = frozenset({"ClusterConfig", "MachineDeployment", "MachinePool", "MachineSet", "NodeGroup"})
-
 _KARPENTER_KINDS = frozenset({"AWSNodeTemplate", "EC2NodeClass", "Machine", "NodeClaim", "NodePool", "Provisioner"})
 
 _REASONS: dict[Need, str] = {
@@ -70,10 +68,10 @@ class Needs:
 
 _CHECKS: dict[Need, Callable[[Needs], bool]] = {
     "workloads": lambda n: n.has("workloads"),
-    "pools": lambda n: n.has("nodes", "node_pools") or n.kinds(*_NODE_GROUP_KINDS),
+    "pools": lambda n: n.has("nodes", "node_pools", "node_groups"),
     "nodes": lambda n: n.has("nodes"),
     "nodepools": lambda n: n.has("node_pools"),
-    "nodegroups": lambda n: n.kinds(*_NODE_GROUP_KINDS),
+    "nodegroups": lambda n: n.has("node_groups"),
     "karpenter": lambda n: n.has("node_pools", "node_classes") or n.kinds(*_KARPENTER_KINDS),
     "daemonsets": lambda n: n.daemonsets(),
     "pdbs": lambda n: n.has("disruption_budgets"),

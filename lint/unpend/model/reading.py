@@ -94,7 +94,7 @@ def _reader_of(group: str, kind: str) -> Reader:
     if path is not None:
         module, _, function = path.rpartition(".")
         reader: Reader = getattr(import_module(f"unpend.model.{module}"), function)
-        return _undecided(reader) if module.startswith("node_groups.") and function != "keep_part" else reader
+        return reader
     if kind.endswith("NodeClass"):
         from unpend.model.node_classes import read_node_class
 
@@ -104,15 +104,6 @@ def _reader_of(group: str, kind: str) -> Reader:
     if makes_nodes(group, kind):
         return _read_capacity
     return _read_unknown if may_hold_templates(group, kind) else _read_other
-
-
-def _undecided(reader: Reader) -> Reader:
-    # Until a decider reads node groups, they count as capacity of which nothing is known.
-    def read(obj: Object, builder: Builder) -> None:
-        _read_capacity(obj, builder)
-        reader(obj, builder)
-
-    return read
 
 
 def _read_capacity(obj: Object, builder: Builder) -> None:

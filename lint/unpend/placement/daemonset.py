@@ -63,7 +63,11 @@ def _pools(
     if len(space.shapes) > MOST_SHOWN:
         zones = zones_of(space, daemon.selected)
         return (PoolVerdict(ALL_NODES, verdict, cause, zones=zones, obstacles=conflict),)
-    return tuple(_single(daemon, fixed, number) for number in range(len(space.shapes)))
+    # Nodes of a node group are alike: the first speaks for all.
+    shown: dict[str, int] = {}
+    for number, shape in enumerate(space.shapes):
+        shown.setdefault(shape.source.owner, number)
+    return tuple(_single(daemon, fixed, number) for number in shown.values())
 
 
 def _single(daemon: Daemon, fixed: FixedNodes, number: int) -> PoolVerdict:

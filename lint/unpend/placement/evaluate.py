@@ -38,6 +38,7 @@ from unpend.records import replace
 from unpend.settings import Settings
 
 if TYPE_CHECKING:
+    from unpend.placement.cluster_autoscaler.verdicts import GroupsRun
     from unpend.placement.karpenter.verdicts import KarpenterRun
 
 Admit = Callable[[Workload], EffectivePod]
@@ -83,8 +84,9 @@ class _Run:
 
     @cached_property
     def fixed(self) -> FixedNodes:
-        """The Nodes with what runs on them."""
-        return fixed_nodes(self.inventory, self.settings)
+        """The Nodes with what runs on them, and the nodes that node groups surely have."""
+        standing = self.groups.groups.standing() if self.groups is not None else ()
+        return fixed_nodes(self.inventory, self.settings, standing)
 
     @cached_property
     def owned(self) -> OwnedPods:
@@ -105,6 +107,15 @@ class _Run:
 
         return KarpenterRun(self.inventory, self.settings)
 
+    @cached_property
+    def groups(self) -> GroupsRun | None:
+        """The node groups; None when there are none, so that nothing of theirs is loaded."""
+        if not self.inventory.node_groups:
+            return None
+        from unpend.placement.cluster_autoscaler.verdicts import GroupsRun
+
+        return GroupsRun(self.inventory, self.settings)
+
     def verdicts(self) -> Iterator[WorkloadVerdict]:
         """The verdict of every workload: first one pod of each, then the replicas of all, then what that says."""
         first = [self._first(workload) for workload in self.inventory.workloads]
@@ -112,6 +123,9 @@ class _Run:
         if self.karpenter is not None:
             for placing in placings:
                 self.karpenter.ask(placing.workload.id, placing.demand, placing.pod)
+        if self.groups is not None:
+            for placing in placings:
+                self.groups.ask(placing.workload.id, placing.demand, placing.pod)
         counts = count_all(placings, self.fixed, self.inventory, self.settings)
         for found in first:
             yield self._placed(found, counts) if isinstance(found, Placing) else found
@@ -191,7 +205,7 @@ class _Run:
 
     def _placed(self, placing: Placing, counts: Counts) -> WorkloadVerdict:
         demand, space, accepted = placing.demand, placing.space, placing.accepted
-        answer = counts.answers.get(placing.workload.id, _NOTHING)
+        answer = self._answer(placing, counts)
         preempting = 0 if accepted.possible or not space.shapes else after_evictions(demand, self.fixed)
         obstacles, repair = answer.obstacles, None
         if not accepted.possible and space.shapes:
@@ -211,6 +225,11 @@ class _Run:
             joined = self.karpenter.joined(placing, ruling.verdict, answer.at_most, bool(space.shapes))
             if joined.decides:
                 ruling = _Ruling(joined.verdict, joined.cause, joined.facts)
+        grouped = None
+        if self.groups is not None:
+            grouped = self.groups.joined(placing, ruling.verdict, answer)
+            if grouped.decides:
+                ruling = _Ruling(grouped.verdict, grouped.cause, grouped.facts)
         ruling = self._settled(ruling, placing.pod, demand, self.open)
         assumptions = self.assumptions if ruling.verdict == "fits" else ()
         verdict = WorkloadVerdict(
@@ -230,7 +249,17 @@ class _Run:
             contention=groups,
             place=placing.workload.place,
         )
-        return verdict if joined is None else joined.completed(verdict)
+        if joined is not None:
+            verdict = joined.completed(verdict)
+        if grouped is not None:
+            verdict = grouped.completed(verdict)
+        return replace(verdict, verdict=ruling.verdict, cause=ruling.cause, facts=ruling.facts)
+
+    def _answer(self, placing: Placing, counts: Counts) -> ReplicaAnswer:
+        """The count on the nodes; where a topology rule looks at a label that nobody knows, all counts are possible."""
+        answer = counts.answers.get(placing.workload.id, _NOTHING)
+        unclear = self.groups.unclear(placing) if self.groups is not None and placing.accepted.possible else None
+        return answer if unclear is None else ReplicaAnswer(0, placing.needed, facts=(unclear,))
 
     def _numbers(self, placing: Placing, answer: ReplicaAnswer) -> ReplicaCounts:
         wanted, needed = self._replicas(placing.workload).wanted, placing.needed

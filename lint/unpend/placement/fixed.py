@@ -93,13 +93,22 @@ class Daemon:
 
 @dataclass(frozen=True, slots=True)
 class FixedNodes:
-    """The Nodes of an inventory: `bare` with bound pods only, `space` with the DaemonSets that land there too."""
+    """The Nodes of an inventory: `bare` with bound pods only, `space` with the DaemonSets that land there too.
+
+    The last `standing` of them are no Node objects: nodes that a node group surely has.
+    """
 
     nodes: tuple[Node, ...]
     bare: Space
     space: Space
     bound: tuple[tuple[Occupant, ...], ...]
     daemons: Mapping[str, Daemon] = field(default_factory=dict)
+    standing: int = 0
+
+    @property
+    def given(self) -> int:
+        """How many of them are Node objects."""
+        return len(self.nodes) - self.standing
 
     def without(self, gone: Iterable[tuple[int, Occupant]], bare: bool = False) -> Space | None:
         """The space (or the bare one) after some bound pods, given with their nodes, have left; None for no pods."""
@@ -115,10 +124,11 @@ class FixedNodes:
         return Space(shapes, space)
 
 
-def fixed_nodes(inventory: Inventory, settings: Settings) -> FixedNodes:
-    """The Nodes of an inventory with everything that already runs there."""
-    nodes = inventory.nodes
-    numbers = {node.name: number for number, node in enumerate(nodes)}
+def fixed_nodes(inventory: Inventory, settings: Settings, standing: Sequence[Shape] = ()) -> FixedNodes:
+    """The Nodes of an inventory with everything that already runs there; `standing` are nodes of node groups."""
+    given = inventory.nodes
+    nodes = (*given, *(_nameless(len(given) + n, shape) for n, shape in enumerate(standing)))
+    numbers = {node.name: number for number, node in enumerate(given)}
     bound: list[list[Occupant]] = [[] for _ in nodes]
     book = VolumeBook(inventory, settings)
     limits = {csi.name: {d: n for d, n in csi.limits.items() if n is not None} for csi in inventory.csi_nodes}
@@ -127,13 +137,19 @@ def fixed_nodes(inventory: Inventory, settings: Settings) -> FixedNodes:
         if number is not None and pod.phase not in FINISHED:
             bound[number].append(_bound(pod, inventory, settings, book.of_bound(pod)))
     occupants = tuple(tuple(b) for b in bound)
-    bare = Space([_shape(n, held, limits.get(n.name, {})) for n, held in zip(nodes, occupants, strict=True)])
+    bare = Space([*(_shape(n, o, limits.get(n.name, {})) for n, o in zip(given, occupants, strict=False)), *standing])
     found = [w for w in inventory.workloads if w.kind == "DaemonSet"] if nodes else []
     if not found:
-        return FixedNodes(nodes, bare, bare, occupants)
+        return FixedNodes(nodes, bare, bare, occupants, standing=len(standing))
     daemons = [d for w in found if (d := _daemon(w, bare, numbers, inventory, settings)) is not None]
     shapes, settled = _settle(daemons, bare)
-    return FixedNodes(nodes, bare, Space(shapes, bare), occupants, {d.workload.id: d for d in settled})
+    by_id = {d.workload.id: d for d in settled}
+    return FixedNodes(nodes, bare, Space(shapes, bare), occupants, by_id, len(standing))
+
+
+def _nameless(number: int, shape: Shape) -> Node:
+    """A node of a node group, of which only the shape is known; it is called by its number."""
+    return Node(str(number), {}, {}, (), {}, {}, False, shape.source.name())
 
 
 def _shape(node: Node, held: Sequence[Occupant], limits: Mapping[str, int]) -> Shape:

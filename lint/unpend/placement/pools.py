@@ -43,7 +43,7 @@ class NodePools:
     @property
     def grouped(self) -> bool:
         """Whether the Nodes are shown together."""
-        return len(self.fixed.nodes) > MOST_SHOWN
+        return self.fixed.given > MOST_SHOWN
 
     def zones(self, mask: int) -> tuple[str, ...]:
         """The zones of some Nodes, sorted."""
@@ -73,13 +73,16 @@ class NodePools:
         `preempting` are those that take the pod only after evictions, `closed` those that other pods keep it away from
         (they are not among the accepting ones).
         """
-        if not space.shapes:
+        if not self.fixed.given:
             return ()
         if self.grouped:
+            only = (1 << self.fixed.given) - 1
+            accepted = Masks(accepted.sure & only, accepted.possible & only)
+            preempting &= only
             return (self._together(demand, space, accepted, preempting, conflict),)
         return tuple(
             self._single(demand, space, number, accepted, preempting, closed.get(number))
-            for number in range(len(space.shapes))
+            for number in range(self.fixed.given)
         )
 
     def _single(

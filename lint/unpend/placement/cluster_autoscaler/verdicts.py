@@ -158,7 +158,10 @@ class GroupsRun:
     def joined(self, placing: Placing, others: Verdict, counted: ReplicaAnswer) -> GroupsJoined:
         """The groups beside everything else, whose verdict is `others` and whose count is `counted`."""
         ruling = self._ruling(placing, counted)
-        better = RANKS.index(ruling.verdict) > RANKS.index(others)
+        # What the standing nodes say has been counted with the others; only nodes to come can do better.
+        better = RANKS.index(ruling.verdict) > RANKS.index(others) and not (
+            ruling.verdict == "fits" and not ruling.more.low
+        )
         decides = others == "never" or better or (others == "partial" and ruling.verdict == "partial")
         return GroupsJoined(self, placing, ruling, decides)
 

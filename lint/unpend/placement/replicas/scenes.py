@@ -221,11 +221,17 @@ class Scenes:
         )
 
 
+HOSTNAME = "kubernetes.io/hostname"
+
+
 def _spots(space: Space, optimistic: bool) -> list[Spot]:
     spots = []
     for number, shape in enumerate(space.shapes):
         free = {resource: amount.high if optimistic else amount.low for resource, amount in shape.free.items()}
         free[PODS] = shape.slots.high if optimistic else shape.slots.low
         labels = {key: value for key, value in shape.labels.items() if isinstance(value, str)}
+        if HOSTNAME in shape.labels:
+            # Where nobody knows the name, the node has one of its own all the same.
+            labels.setdefault(HOSTNAME, f"({number})")
         spots.append(Spot(shape.name or str(number), labels, free))
     return spots
