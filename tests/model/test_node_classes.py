@@ -93,6 +93,16 @@ def test_zones_are_unknown_without_a_status() -> None:
         ({"role": None}, "spec.role"),
         ({"instanceStorePolicy": "RAID1"}, "spec.instanceStorePolicy"),
         ({"blockDeviceMappings": [{"rootVolume": True}, {"rootVolume": True}]}, "spec.blockDeviceMappings"),
+        ({"blockDeviceMappings": [{"deviceName": "/dev/xvda"}] * 51}, "spec.blockDeviceMappings"),
+        ({"blockDeviceMappings": [{"ebs": {"volumeType": "gp3"}}]}, "spec.blockDeviceMappings[0].ebs"),
+        (
+            {"blockDeviceMappings": [{"ebs": {"volumeSize": "20Gi", "volumeInitializationRate": 100}}]},
+            "spec.blockDeviceMappings[0].ebs.volumeInitializationRate",
+        ),
+        ({"tags": {"karpenter.sh/nodepool": "x"}}, "spec.tags['karpenter.sh/nodepool']"),
+        ({"tags": {"kubernetes.io/cluster/x": "owned"}}, "spec.tags['kubernetes.io/cluster/x']"),
+        ({"placementGroupSelector": {"id": "pg-1", "name": "x"}}, "spec.placementGroupSelector"),
+        ({"amiSelectorTerms": [{"alias": "bottlerocket@v1.20.0-0123456789abcdef"}]}, "spec.amiSelectorTerms"),
     ],
 )
 def test_what_the_api_refuses(spec: dict[str, Any], path: str) -> None:
@@ -107,6 +117,8 @@ def test_what_the_api_refuses(spec: dict[str, Any], path: str) -> None:
         {"amiFamily": "Bottlerocket"},
         {"amiFamily": "AL2023", "amiSelectorTerms": [{"name": "mine-*"}, {"tags": {"a": "*"}}]},
         {"role": None, "instanceProfile": "x"},
+        {"blockDeviceMappings": [{"ebs": {"snapshotID": "snap-1", "volumeInitializationRate": 100}}]},
+        {"tags": {"team": "shop"}, "placementGroupSelector": {"name": "x"}},
     ],
 )
 def test_what_is_fine(spec: dict[str, Any]) -> None:

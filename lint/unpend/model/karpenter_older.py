@@ -8,9 +8,9 @@ from unpend.model.karpenter_labels import release
 from unpend.source.document import Object
 
 _SUCCESSORS = {
-    "Provisioner": "NodePool of karpenter.sh/v1",
-    "AWSNodeTemplate": "EC2NodeClass of karpenter.k8s.aws/v1",
-    "Machine": "NodeClaim of karpenter.sh/v1",
+    "Provisioner": "a NodePool of karpenter.sh/v1",
+    "AWSNodeTemplate": "an EC2NodeClass of karpenter.k8s.aws/v1",
+    "Machine": "a NodeClaim of karpenter.sh/v1",
 }
 
 
@@ -19,7 +19,7 @@ def read_removed(obj: Object, builder: Builder) -> None:
     successor = _SUCCESSORS.get(obj.kind, "v1 of the kind")
     builder.problems.refuse(
         under(obj.root, "apiVersion"),
-        f"{obj.kind} of {obj.api_version} is not served since Karpenter 0.33; write a {successor}",
+        f"{obj.kind} of {obj.api_version} is not served since Karpenter 0.33; write {successor}",
         "karpenter:§1.9",
     )
     builder.other(obj, "unread_capacity" if obj.kind == "Provisioner" else "others")

@@ -20,6 +20,22 @@ _TERM_FIELDS = {
 }
 
 
+_MOVED = {
+    "amiSelector": "amiSelectorTerms",
+    "subnetSelector": "subnetSelectorTerms",
+    "securityGroupSelector": "securityGroupSelectorTerms",
+    "kubeletConfiguration": "kubelet",
+    "launchTemplate": "userData and blockDeviceMappings",
+}
+"""Fields of AWSNodeTemplate and of older releases, and what became of them (`karpenter.md` §1.9)."""
+
+_OWN_TAGS = frozenset(
+    {"eks:eks-cluster-name", "karpenter.sh/nodepool", "karpenter.sh/nodeclaim", "karpenter.k8s.aws/ec2nodeclass"}
+)
+_MOST_DEVICES = 50
+_LONGEST_ALIAS = 30
+
+
 def check_node_class(found: NodeClass, spec: dict[str, Any], place: Place, problems: Problems) -> None:
     """Report illegal values; `spec` is the plain data at `place`."""
     for key, wanted in _TERM_FIELDS.items():
@@ -30,6 +46,14 @@ def check_node_class(found: NodeClass, spec: dict[str, Any], place: Place, probl
         problems.refuse(under(place, "role"), f"`role` and `instanceProfile` {both}", _RULE)
     if sum(device.root for device in found.block_devices) > 1:
         problems.refuse(under(place, "blockDeviceMappings"), "more than one mapping has `rootVolume: true`", _RULE)
+    _check_devices(spec, place, problems)
+    _check_tags(spec, place, problems)
+    for key, became in _MOVED.items():
+        if spec.get(key) is not None:
+            problems.note(under(place, key), f"there is no field `{key}` here: it became `{became}`", _RULE, part="key")
+    group = spec.get("placementGroupSelector")
+    if isinstance(group, dict) and bool(group.get("id")) == bool(group.get("name")):
+        problems.refuse(under(place, "placementGroupSelector"), "give either `id` or `name`, not both or none", _RULE)
     policy = spec.get("instanceStorePolicy")
     if policy not in (None, "RAID0"):
         problems.refuse(under(place, "instanceStorePolicy"), "`instanceStorePolicy` may only be RAID0", _RULE)
@@ -55,6 +79,31 @@ def _check_terms(key: str, wanted: tuple[str, ...], spec: dict[str, Any], place:
                 problems.refuse(under(here, "tags").at(tag), "tags need a key and a value; `*` is any value", _RULE)
 
 
+def _check_devices(spec: dict[str, Any], place: Place, problems: Problems) -> None:
+    devices = list(entries(spec, "blockDeviceMappings", place, Problems(muted=True)))
+    if len(devices) > _MOST_DEVICES:
+        where = under(place, "blockDeviceMappings")
+        problems.refuse(where, f"{len(devices)} block device mappings, at most {_MOST_DEVICES} are allowed", _RULE)
+    for device, here in devices:
+        ebs = device.get("ebs")
+        if not isinstance(ebs, dict):
+            continue
+        if ebs.get("volumeSize") is None and not ebs.get("snapshotID"):
+            problems.refuse(under(here, "ebs"), "`ebs` needs `volumeSize` or `snapshotID`", _RULE)
+        if ebs.get("volumeInitializationRate") is not None and not ebs.get("snapshotID"):
+            where = under(under(here, "ebs"), "volumeInitializationRate")
+            problems.refuse(where, "`volumeInitializationRate` needs `snapshotID` beside it", _RULE)
+
+
+def _check_tags(spec: dict[str, Any], place: Place, problems: Problems) -> None:
+    for tag in mapping(spec, "tags", place, Problems(muted=True)) or {}:
+        where = under(under(place, "tags"), tag)
+        if tag == "":
+            problems.refuse(where, "a tag needs a key", _RULE, "key")
+        elif tag in _OWN_TAGS or tag.startswith("kubernetes.io/cluster"):
+            problems.refuse(where, f'the tag "{tag}" is set by Karpenter and may not be given', _RULE, "key")
+
+
 def _check_family(found: NodeClass, spec: dict[str, Any], place: Place, problems: Problems) -> None:
     family = spec.get("amiFamily")
     if isinstance(family, str) and family not in _FAMILIES:
@@ -69,6 +118,8 @@ def _check_family(found: NodeClass, spec: dict[str, Any], place: Place, problems
     match = _ALIAS.fullmatch(found.alias)
     if match is None:
         problems.refuse(where, f'the alias "{found.alias}" is not of the form family@version, as al2023@latest', _RULE)
+    elif len(found.alias) > _LONGEST_ALIAS:
+        problems.refuse(where, f'the alias "{found.alias}" is longer than {_LONGEST_ALIAS} characters', _RULE)
     elif match[1].startswith("windows") and match[2] != "latest":
         problems.refuse(where, f"the alias {match[1]} only takes the version latest", _RULE)
     elif isinstance(family, str) and family != "Custom" and family.lower() != match[1]:

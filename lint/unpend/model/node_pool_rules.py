@@ -21,7 +21,7 @@ from unpend.model.karpenter_labels import (
     in_closed_kubernetes_domain,
     is_restricted,
 )
-from unpend.model.problems import Problems
+from unpend.model.problems import Problems, is_placeholder
 from unpend.source.place import Part, Place
 
 _STATIC_SINCE: Version = (1, 8)
@@ -129,6 +129,8 @@ def _check_known_values(pool: NodePool, problems: Problems) -> None:
         known = KNOWN_VALUES.get(requirement.key)
         if known is None or requirement.operator != "In" or not requirement.values:
             continue
+        if any(is_placeholder(value) for value in requirement.values):
+            continue
         left = known.intersection(requirement.values)
         wanted = requirement.min_values or 1
         if len(left) >= wanted:
@@ -152,7 +154,7 @@ def unknown_values(pool: NodePool) -> tuple[Problem, ...]:
         if requirement.operator == "In" and not known.intersection(requirement.values):
             continue
         for index, value in enumerate(requirement.values):
-            if value not in known:
+            if value not in known and not is_placeholder(value):
                 problems.note(
                     under(requirement.place, "values").at(index),
                     f'"{value}" is no value of {requirement.key}; it is one of {", ".join(sorted(known))}',

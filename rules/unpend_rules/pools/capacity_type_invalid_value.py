@@ -72,7 +72,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         subject = rejection(told.problem.place, told.problem.semantics)
         values = told.problem.place.value
         first = next((v for v in values if v not in KNOWN), "") if isinstance(values, list) else ""
-        yield Finding(told.problem.place, f"{told.problem.message}.", subject=subject, repair=_repair(str(first)))
+        yield Finding(told.problem.place, told.sentence, subject=subject, repair=_repair(str(first)))
     for pool in facts.inventory.node_pools:
         for problem in unknown_values(pool):
             requirement = problem.place.parent.parent if problem.place.parent else None

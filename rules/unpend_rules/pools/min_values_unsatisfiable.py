@@ -68,7 +68,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     for told in problems.get("min-values", ()):
         problem = told.problem
         subject = rejection(problem.place, problem.semantics) if told.owns else ()
-        yield Finding(problem.place, f"{problem.message}.", subject=subject)
+        yield Finding(problem.place, told.sentence, subject=subject)
     yield from _pools(facts)
     if any(r.min_values is not None for pool in facts.inventory.node_pools for r in pool.requirements):
         yield from _pods(facts)

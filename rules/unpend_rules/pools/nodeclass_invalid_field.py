@@ -63,7 +63,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         problem = told.problem
         yield Finding(
             problem.place,
-            f"{problem.message}.",
+            told.sentence,
             related=tuple(_users(facts, problem.place)) if problem.refused else (),
             severity=None if problem.severity == "error" else problem.severity,
             part=problem.part,

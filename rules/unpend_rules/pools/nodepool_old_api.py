@@ -88,7 +88,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         problem: Problem = told.problem
         yield Finding(
             problem.place,
-            f"{problem.message}.",
+            told.sentence,
             related=tuple(_moved(problem.place)),
             severity=None if problem.severity == "error" else problem.severity,
             subject=rejection(problem.place, problem.semantics),

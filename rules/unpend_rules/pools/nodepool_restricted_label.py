@@ -69,7 +69,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         problem = told.problem
         yield Finding(
             problem.place,
-            f"{problem.message}.",
+            told.sentence,
             severity=None if problem.severity == "error" else problem.severity,
             part=problem.part,
             subject=rejection(problem.place, problem.semantics),

@@ -2,13 +2,13 @@
 
 ## What it checks
 
-For each NodePool the smallest allowed type by allocatable cpu and by allocatable memory, and the sum of what the DaemonSets request
-that Karpenter reckons with on its nodes. The rule speaks above `max-share`.
+For each NodePool the smallest allowed type by allocatable cpu and by allocatable memory on which the DaemonSets fit at all, and the
+sum of what those request that Karpenter reckons with on its nodes. The rule speaks above `max-share`.
 
 ## Why it matters
 
-Every node pays for its DaemonSets before it runs the first pod of yours. On the smallest types little is left, so Karpenter either
-skips them ("no instance type has enough resources") or buys nodes that carry agents only.
+Every node pays for its DaemonSets before it runs the first pod of yours. A small pod may get the smallest type that still has room
+for it, and such nodes carry agents more than anything else.
 
 ## Example
 
@@ -114,10 +114,9 @@ def _finding(facts: Facts, found: ManagedPool, worst: DaemonShare) -> Finding:
     places = {w.id: w.place for w in facts.inventory.workloads if w.kind == "DaemonSet"}
     what = worst.resource
     taken, whole = render(worst.taken, what), render(worst.allocatable, what)
-    percent = f"{worst.share:.0%}" if worst.allocatable > 0 else "more than all"
     return Finding(
         found.source.requirements(),
-        f"DaemonSets take {taken} of {whole} {what} ({percent}) on {worst.type}, the smallest type that {found.name} allows.",
+        f"DaemonSets take {taken} of {whole} {what} ({worst.share:.0%}) on {worst.type}, the smallest type that {found.name} allows.",
         related=tuple(
             Related(f"{owner} requests {render(amount, what)} {what}", places[owner])
             for owner, amount in worst.daemons[:5]

@@ -121,7 +121,19 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 workload=workload.id,
                 verdict=verdict.verdict,
                 salient=missing[0],
+                repair=_repair(facts, missing[0]),
             )
+
+
+def _repair(facts: Facts, resource: str) -> str | None:
+    """What helps where NodePools are there; kube-scheduler's own repair is to drop the request."""
+    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+    shapes = [found.grid.shapes for found in pools.pools if found.grid is not None]
+    if not shapes:
+        return None
+    if any(resource in one.resources.names for one in shapes):
+        return f"allow instance types with {resource} in a NodePool"
+    return f"give {resource} to instance types with a NodeOverlay, if a device plugin of yours announces it"
 
 
 RULE = Rule(

@@ -27,6 +27,12 @@ class Told:
     problem: Problem
     owns: bool
 
+    @property
+    def sentence(self) -> str:
+        """What is wrong, as a sentence."""
+        text = self.problem.message
+        return f"{text[0].upper()}{text[1:]}{'' if text.endswith('?') else '.'}" if text else ""
+
 
 def manifest_problems(inventory: Inventory) -> Mapping[Matter, tuple[Told, ...]]:
     """What is wrong with NodePools, EC2NodeClasses and older kinds of Karpenter, by matter, in reading order."""

@@ -171,9 +171,14 @@ class DaemonShare:
 
 
 def daemon_share(found: ManagedPool, pools: ManagedPools, resource: str) -> DaemonShare | None:
-    """How much of a resource DaemonSets take of the smallest type that a pool may launch, None when unknown."""
-    types = types_of(found)
-    if not types or found.grid is None or found.planned is None:
+    """How much of a resource DaemonSets take of the smallest type that a pool may launch, None when unknown.
+
+    Types on which the DaemonSets do not fit are not launched (`I-5`).
+    """
+    if found.grid is None or found.planned is None:
+        return None
+    types = types_of(found) & found.planned.usable.possible
+    if not types:
         return None
     whole, left = found.grid.shapes.resources, found.planned
     number = min(
