@@ -1,0 +1,57 @@
+"""The instance types that a NodePool could launch, where a catalogue knows them: how many, how small."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from unpend.catalog.index import bits
+from unpend.disruption.landing import Asked
+from unpend.model.karpenter import NodePool
+from unpend.placement.karpenter.managed import ManagedPool
+from unpend.placement.karpenter.pool_facts import grid_of, managed_pools
+
+
+@dataclass(frozen=True, slots=True)
+class PoolTypes:
+    """The types left by the requirements of a pool. `smallest` is the one with the least memory.
+
+    `capacity` has for each resource the different amounts of those types, in thousandths, as Karpenter reckons them.
+    `allocatable` is what pods get on the smallest one at the most.
+    """
+
+    names: tuple[str, ...]
+    smallest: str
+    allocatable: Mapping[str, int]
+    capacity: Mapping[str, tuple[int, ...]]
+
+
+def pool_types(facts: Asked, pool: NodePool) -> PoolTypes | None:
+    """The types of a pool; None when no catalogue knows them, or none is left."""
+    found: PoolTypes | None = facts.memo(("pool-types", pool.name), lambda: _types(facts, pool))
+    return found
+
+
+def _types(facts: Asked, pool: NodePool) -> PoolTypes | None:
+    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+    managed: ManagedPool | None = next((m for m in pools.pools if m.pool is pool), None)
+    grid = grid_of(managed, pools) if managed is not None else None
+    if managed is None or grid is None or managed.unknown:
+        return None
+    mask = grid.all
+    for requirement in managed.requirements:
+        mask &= grid.planned(requirement).possible
+    numbers = tuple(bits(grid.collapse(mask)))
+    if not numbers:
+        return None
+    types = [grid.shapes.type(number) for number in numbers]
+    smallest = min(types, key=lambda t: (t.allocatable["memory"].high if "memory" in t.allocatable else 0, t.name))
+    return PoolTypes(
+        tuple(sorted(t.name for t in types)),
+        smallest.name,
+        {name: amount.high for name, amount in smallest.allocatable.items()},
+        {
+            name: tuple(sorted({t.capacity[name].low for t in types if name in t.capacity}))
+            for name in ("cpu", "memory")
+        },
+    )

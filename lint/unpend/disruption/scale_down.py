@@ -1,0 +1,62 @@
+"""What keeps Cluster Autoscaler from removing a node: per pod, the first matching rule decides (`autoscaler` §4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from unpend.disruption.drain import is_finite
+from unpend.disruption.landing import SAFE_TO_EVICT
+from unpend.model.inventory import PodDisruptionBudget, Workload
+from unpend.model.pod import EffectivePod, Volume
+from unpend.settings import ClusterAutoscalerSettings
+from unpend.source.place import Place
+
+LOCAL_VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
+KUBE_SYSTEM = "kube-system"
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What the annotations of a pod say to Cluster Autoscaler (`C-411`)."""
+
+    safe_to_evict: str
+    local_volumes: frozenset[str]
+    place: Place | None
+
+
+def protection(workload: Workload) -> Protection:
+    """The annotations of the pod template; those of the object itself do nothing."""
+    mark = workload.template.annotations.get(SAFE_TO_EVICT)
+    listed = workload.template.annotations.get(LOCAL_VOLUMES)
+    names = frozenset(part.strip() for part in listed.value.split(",")) if listed else frozenset()
+    return Protection(mark.value if mark else "", names, mark.place if mark else None)
+
+
+def is_expendable(pod: EffectivePod, settings: ClusterAutoscalerSettings) -> bool:
+    """Whether the pod is killed without being asked: its priority is below the cutoff (`C-413`)."""
+    return (pod.spec.priority or 0) < settings.expendable_pods_priority_cutoff
+
+
+def is_settled(workload: Workload) -> bool:
+    """Whether an earlier rule lets the pods go: DaemonSets (4), `safe-to-evict: "true"` (5), pods that end (6)."""
+    return workload.kind == "DaemonSet" or is_finite(workload) or protection(workload).safe_to_evict == "true"
+
+
+def local_volumes(workload: Workload) -> tuple[Volume, ...]:
+    """The volumes that count as local storage (rule 11): hostPath, and emptyDir that is not in memory."""
+    allowed = protection(workload).local_volumes
+    found = tuple(v for v in workload.template.spec.volumes if is_local(v))
+    return () if found and all(v.name in allowed for v in found) else found
+
+
+def is_local(volume: Volume) -> bool:
+    """Whether a volume lives on the disk of the node."""
+    if volume.kind == "hostPath":
+        return True
+    return volume.kind == "emptyDir" and volume.source.get("medium") != "Memory"
+
+
+def is_system(workload: Workload, budgets: Mapping[str, tuple[PodDisruptionBudget, ...]]) -> bool:
+    """Whether rule 9 takes the pods: kube-system, and no budget covers them. An hour after their start they may go."""
+    return workload.namespace == KUBE_SYSTEM and not budgets.get(workload.id)

@@ -1,0 +1,105 @@
+"""A container without a cpu or memory request.
+
+## What it checks
+
+Containers and sidecars whose effective pod has no cpu or no memory request, after limits, defaults of a LimitRange
+and pod-level resources. Workloads whose requests a VerticalPodAutoscaler sets are left out.
+
+kube-linter (`unset-cpu-requirements`), Polaris (`cpuRequestsMissing`), kube-score (`container-resources`) also ask
+for limits and do not see a LimitRange; this rule asks for requests only, since these are what nodes are chosen by.
+
+## Why it matters
+
+kube-scheduler and every autoscaler take such a container for weightless: any number of them fits on any node, no node
+is ever added for them, and when memory runs out they are killed first. Every verdict here is blind for them too.
+
+## Example
+
+```yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+        - name: app
+          image: registry.example.com/web:1
+          resources: {requests: {cpu: 100m}}
+```
+
+## Instead
+
+```yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+        - name: app
+          image: registry.example.com/web:1
+          resources: {requests: {cpu: 100m, memory: 128Mi}}
+```
+
+## Options
+
+- `resources` (list): the resources that have to be requested; default cpu and memory.
+
+## References
+
+- [Resource Management for Pods and
+  Containers](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/) - scheduler:P-712,
+  scheduler:A-204
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from unpend.disruption.autoscaling import Target, Vertical, verticals
+from unpend.rule import Facts, Finding, Option, Rule
+
+
+def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
+    """One finding for each container that lacks a request."""
+    vertical: dict[Target, Vertical] = facts.memo("verticals", lambda: verticals(facts.inventory))
+    for workload in facts.inventory.workloads:
+        if (workload.kind, workload.namespace, workload.name) in vertical:
+            continue
+        spec = workload.template.spec
+        if all(all(r in c.requests for r in options["resources"]) for c in spec.containers):
+            continue
+        admitted = facts.effective(workload).spec
+        for written, container in zip(spec.containers, admitted.containers, strict=False):
+            missing = [
+                r for r in options["resources"] if r not in container.requests and r not in admitted.pod_requests
+            ]
+            if missing:
+                yield Finding(
+                    written.place.at("resources"),
+                    f"Container {written.name} requests no {' and no '.join(missing)}: it counts as weightless when "
+                    "nodes are chosen, and no node is added for it.",
+                    workload=workload.id,
+                    salient=f"{written.name} {' '.join(missing)}",
+                    repair="request what the container needs under load",
+                )
+
+
+RULE = Rule(
+    name="missing-requests",
+    topic="resources",
+    severity="warning",
+    doc=__doc__,
+    check=check,
+    needs=("workloads",),
+    options=(Option("resources", ("cpu", "memory"), "the resources that have to be requested"),),
+)
