@@ -13,6 +13,7 @@ from unpend.algebra.taints import untolerated
 from unpend.model.pod import ContainerPort, Taint
 from unpend.placement.demand import Alternative, Demand, NameField, Written, alternative_from
 from unpend.placement.scheduler import (
+    filters,
     node_affinity,
     node_ports,
     node_resources,
@@ -62,8 +63,25 @@ class Attachments:
     driver: str
 
 
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """The constraint that the volumes of every node can be counted."""
+
+
 Subject = (
-    Written | NameField | Terms | Taint | Cordon | ContainerPort | Mount | Rivals | Attachments | Disk | str | Slot
+    Written
+    | NameField
+    | Terms
+    | Taint
+    | Cordon
+    | ContainerPort
+    | Mount
+    | Rivals
+    | Attachments
+    | Disk
+    | Uncounted
+    | str
+    | Slot
 )
 """What can be deleted: a label constraint, a taint that is not tolerated, a cordon, a port, a volume, a resource."""
 
@@ -165,6 +183,9 @@ def _volume_atoms(demand: Demand, space: Space) -> Iterable[Atom]:
         )
     for disk in volumes.disks:
         yield Atom(disk, "volume", volume_restrictions.accepts_disk(disk, space))
+    if space.uncounted:
+        before = filters.without_volumes(demand, space)
+        yield Atom(Uncounted(), "volume", node_volume_limits.fails(demand, space, before).possible)
     if space.limited:
         for driver in dict.fromkeys(a.driver for a in volumes.attached):
             yield Atom(Attachments(driver), "volume", node_volume_limits.accepts_driver(driver, demand, space))
@@ -211,6 +232,8 @@ def describe(demand: Demand, atom: Atom, space: Space, number: int) -> Obstacle:
         return volume_binding.rivals_obstacle(subject.mounts, shape)
     if isinstance(subject, Attachments):
         return node_volume_limits.obstacle(demand, subject.driver, shape)
+    if isinstance(subject, Uncounted):
+        return node_volume_limits.failure(space, filters.without_volumes(demand, space))
     if isinstance(subject, Disk):
         return volume_restrictions.obstacle(subject, shape)
     if isinstance(subject, Written | NameField):

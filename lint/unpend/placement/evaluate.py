@@ -14,6 +14,7 @@ from unpend.placement.conflict import conflict
 from unpend.placement.counts import Counts, Placing, ReplicaAnswer, count_all, pack
 from unpend.placement.daemonset import evaluate_daemon
 from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of, with_volumes
+from unpend.placement.device_claims import missing_claims
 from unpend.placement.fixed import FixedNodes, fixed_nodes
 from unpend.placement.needed import Replicas, autoscalers_by_target, replicas_of
 from unpend.placement.owned import OwnedPods
@@ -147,6 +148,11 @@ class _Run:
         pod = self.admitted(workload)
         if pod.refusals:
             return self._rejected(workload, pod, replicas)
+        if pod.spec.resource_claims and self.settings.world.claims == "closed":
+            missing = missing_claims(pod, self.inventory)
+            if missing:
+                counts = ReplicaCounts(replicas.wanted, replicas.needed, 0, 0)
+                return replace(self._result(workload, _Ruling("never", "resources"), counts), conflict=missing)
         return self._placing(workload, pod, replicas.needed)
 
     def _placing(self, workload: Workload, pod: EffectivePod, needed: int) -> Placing:

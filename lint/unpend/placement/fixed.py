@@ -15,6 +15,7 @@ from unpend.placement.scheduler.node_resources import PODS
 from unpend.placement.space import (
     ZERO,
     Attachment,
+    ForeignClaim,
     Interval,
     Shape,
     Space,
@@ -172,6 +173,7 @@ def _shape(node: Node, held: Sequence[Occupant], limits: Mapping[str, int]) -> S
         disks=tuple(TakenDisk(disk, o.owner) for o in held for disk in o.volumes.disks),
         attached=tuple(Attachment(o.owner, a) for o in held for a in o.volumes.attached),
         attach_limits=limits,
+        foreign_claims=tuple(ForeignClaim(o.owner, m) for o in held for m in o.volumes if m.state == "not-owned"),
     )
 
 
@@ -248,6 +250,7 @@ def _freed(shape: Shape, leaving: Sequence[Occupant]) -> Shape:
         ports=tuple(p for p in shape.ports if p.owner not in owners),
         disks=tuple(d for d in shape.disks if d.owner not in owners),
         attached=tuple(a for a in shape.attached if a.owner not in owners),
+        foreign_claims=tuple(c for c in shape.foreign_claims if c.owner not in owners),
     )
 
 

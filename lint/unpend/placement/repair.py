@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from unpend.model.pod import ContainerPort, Taint, Toleration
-from unpend.placement.conflict import Atom, Attachments, Cordon, Rivals, Slot, atoms_of, selector_of
+from unpend.placement.conflict import Atom, Attachments, Cordon, Rivals, Slot, Uncounted, atoms_of, selector_of
 from unpend.placement.demand import Alternative, Demand, NameField, Written, alternative_from, with_volumes
 from unpend.placement.scheduler import filters, node_affinity, node_resources, taint_toleration
 from unpend.placement.space import ZERO, Shape, Space
@@ -217,6 +217,11 @@ def _other_volume(demand: Demand, atom: Atom, shape: Shape) -> tuple[Demand, Cha
     return with_volumes(demand, PodVolumes(volumes.mounts, others)), another_disk(subject)
 
 
+def _recount(demand: Demand, atom: Atom, shape: Shape) -> tuple[Demand, Change]:
+    # Nothing in the pod helps: the repair does not pass its check.
+    return demand, Change("delete the claim that was not made for its Pod", None)
+
+
 def _keep(demand: Demand, atom: Atom, shape: Shape) -> tuple[Demand, Change]:
     raise AssertionError("a shape without a pod slot is never chosen for a repair")
 
@@ -229,5 +234,6 @@ _EDITS: dict[type, Callable[[Demand, Atom, Shape], tuple[Demand, Change]]] = {
     Rivals: _other_volume,
     Attachments: _other_volume,
     Disk: _other_volume,
+    Uncounted: _recount,
     Slot: _keep,
 }

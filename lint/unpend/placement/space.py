@@ -15,7 +15,7 @@ from unpend.algebra.syntax import is_label_value
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
 from unpend.algebra.values import ValueSet
 from unpend.model.pod import ContainerPort, Taint, Toleration
-from unpend.placement.volumes import Attached, Disk
+from unpend.placement.volumes import Attached, Disk, Mount
 from unpend.records import dataclass, field
 from unpend.source.place import Place
 
@@ -88,6 +88,13 @@ class Attachment(NamedTuple):
     volume: Attached
 
 
+class ForeignClaim(NamedTuple):
+    """The claim of a generic ephemeral volume of a pod on the node that does not belong to that pod."""
+
+    owner: str
+    volume: Mount
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """One concrete node. `name` is None for a node that does not exist yet.
@@ -95,7 +102,8 @@ class Shape:
     `labels` maps to a value, or to the set of values that it may have; a key that is not there is surely absent.
     `allocatable` and `free` (what bound pods and DaemonSets leave) are in the units of `Demand.requests`; a missing
     resource is zero (P-715). `slots` counts the pods that can still be added. `attach_limits` says of some CSI drivers
-    how many of their volumes the node takes; `attached` and `disks` are in use.
+    how many of their volumes the node takes; `attached` and `disks` are in use. Where there are `foreign_claims`,
+    volumes cannot be counted.
     """
 
     name: str | None
@@ -110,6 +118,7 @@ class Shape:
     disks: tuple[TakenDisk, ...] = ()
     attached: tuple[Attachment, ...] = ()
     attach_limits: Mapping[str, int] = field(default_factory=dict)
+    foreign_claims: tuple[ForeignClaim, ...] = ()
 
 
 class LabelIndex:
@@ -212,11 +221,13 @@ class Space:
     """A catalogue of shapes with one bit each, in the order given.
 
     `like` is a space of the same nodes that differs in what is free only: its labels and taints need no new index.
-    `disked` are the shapes on which inline disks are in use, `limited` those that say how many volumes they take.
+    `disked` are the shapes on which inline disks are in use, `limited` those that say how many volumes they take,
+    `uncounted` those of them on which the volumes cannot be counted.
     """
 
     disked = 0
     limited = 0
+    uncounted = 0
 
     def __init__(self, shapes: Sequence[Shape], like: Space | None = None) -> None:
         self.shapes: Sequence[Shape] = tuple(shapes)
@@ -235,6 +246,7 @@ class Space:
         self.memo: dict[object, Masks] = {}
         self.disked = self._mask(n for n, shape in enumerate(self.shapes) if shape.disks)
         self.limited = self._mask(n for n, shape in enumerate(self.shapes) if shape.attach_limits)
+        self.uncounted = self._mask(n for n in self.bits(self.limited) if self.shapes[n].foreign_claims)
         self.slots = Masks(
             self._mask(n for n, shape in enumerate(self.shapes) if shape.slots.low > 0),
             self._mask(n for n, shape in enumerate(self.shapes) if shape.slots.high > 0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from unpend.placement.demand import Demand
+from unpend.placement.demand import Demand, with_volumes
 from unpend.placement.scheduler import (
     node_affinity,
     node_name,
@@ -19,6 +19,7 @@ from unpend.placement.scheduler import (
 )
 from unpend.placement.space import Masks, Space
 from unpend.placement.verdict import Obstacle
+from unpend.placement.volumes import NO_VOLUMES
 
 
 class Answer(NamedTuple):
@@ -39,9 +40,16 @@ def ask(demand: Demand, space: Space) -> Answer:
         masks = masks.both(node_ports.accepts(demand, space))
     masks = masks.both(node_resources.accepts(demand, space))
     if demand.volumes:
+        if space.uncounted:
+            masks = masks.both(node_volume_limits.fails(demand, space, masks))
         masks = volume_binding.settled(demand, masks.both(accepts_volumes(demand, space)), space)
     # Devices of dynamic resource allocation are not looked at: no node surely has them.
     return Answer(Masks(0, masks.possible) if demand.claims else masks, labels)
+
+
+def without_volumes(demand: Demand, space: Space) -> Masks:
+    """The shapes that would take the pod if it had no volumes."""
+    return ask(with_volumes(demand, NO_VOLUMES), space).accepted
 
 
 def accepts_volumes(demand: Demand, space: Space) -> Masks:
@@ -75,4 +83,6 @@ def obstacles(demand: Demand, space: Space, number: int) -> tuple[Obstacle, ...]
         found.extend(node_volume_limits.obstacles(demand, shape))
         found.extend(volume_binding.obstacles(demand, space, number))
         found.extend(volume_zone.obstacles(demand, space, number))
+        if not found and space.uncounted:
+            found.append(node_volume_limits.failure(space, without_volumes(demand, space)))
     return tuple(found)

@@ -10,6 +10,7 @@ from unpend.placement.verdict import Against, Obstacle
 from unpend.placement.volumes import Attached
 
 EVENT = "node(s) exceed max volume count"
+MOST_LOOKED_AT = 100
 
 
 def accepts(demand: Demand, space: Space) -> Masks:
@@ -28,6 +29,35 @@ def accepts_driver(driver: str, demand: Demand, space: Space) -> int:
         if not copies(wanted, space.shapes[number], 1):
             mask &= ~(1 << number)
     return mask
+
+
+def fails(demand: Demand, space: Space, before: Masks) -> Masks:
+    """What is left where counting the volumes of a node ends in an error: that ends the attempt for all nodes.
+
+    `before` are the shapes that the plugins before this one let pass: only there are volumes counted. Of more than a
+    hundred nodes the scheduler does not look at all, so that it may get by.
+    """
+    everything = Masks(space.everything, space.everything)
+    if not demand.volumes.attached or not before.possible & space.uncounted:
+        return everything
+    certain = before.sure & space.uncounted and len(space.shapes) <= MOST_LOOKED_AT
+    return Masks(0, 0 if certain else space.everything)
+
+
+def failure(space: Space, before: Masks) -> Obstacle:
+    """The obstacle of such an error."""
+    number = next(iter(space.bits(before.sure & space.uncounted)))
+    shape = space.shapes[number]
+    owner, mount = shape.foreign_claims[0]
+    return Obstacle(
+        "volume",
+        f"{mount.title} of {owner} on {shape.source.owner} was not made for that Pod: counting the volumes of the node "
+        "ends in an error, and with it every attempt to place a pod with volumes (pod is not owner)",
+        "scheduler:S-1002",
+        mount.place,
+        Against(owner, mount.place),
+        "volume",
+    )
 
 
 def copies(attached: Sequence[Attached], shape: Shape, limit: int) -> int:
