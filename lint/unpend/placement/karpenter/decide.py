@@ -17,9 +17,9 @@ from unpend.placement.karpenter.grid import Grid
 from unpend.placement.karpenter.managed import AWS_GROUP, ManagedPool, ManagedPools
 from unpend.placement.karpenter.plan import Launch, Plan, Planner
 from unpend.placement.karpenter.requirements import Requirements
-from unpend.placement.karpenter.space import label_of_any_node
+from unpend.placement.karpenter.space import PoolSpace, label_of_any_node
 from unpend.placement.karpenter.volumes import VolumeView
-from unpend.placement.scheduler import filters
+from unpend.placement.scheduler import node_affinity, node_ports, taint_toleration
 from unpend.placement.space import Masks
 from unpend.placement.verdict import Cause, Certainty, Fact, Obstacle, Verdict
 from unpend.records import dataclass, field, replace
@@ -49,7 +49,7 @@ EXISTING_NODE = "existing-node"
 NO_PLAN = Plan((), (), False)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class PoolAnswer:
     """What both deciders say of one pod and one pool.
 
@@ -98,6 +98,7 @@ class Decider:
         self.settings = pools.settings
         self.planner = Planner(pools.strict)
         self.volumes = VolumeView(pools.inventory, pools.settings)
+        self._rooms: dict[object, Masks] = {}
 
     @cached_property
     def respects(self) -> bool:
@@ -126,45 +127,89 @@ class Decider:
 
     def answer(self, pool: ManagedPool, asked: Asked, demand: Demand) -> PoolAnswer:
         """One pod against one pool. What hangs on nodes for other pods is left open (`needs_others`)."""
-        blank = PoolAnswer(pool, asked, demand, "never", None)
+        found = PoolAnswer(pool, asked, demand, "never", None)
         if pool.unusable is not None:
-            return self._certain(replace(blank, cause=pool.unusable.cause, settled=(pool.unusable,)))
+            found.cause = pool.unusable.cause
+            found.settled = (pool.unusable,)
+        elif untolerated(demand.tolerations + demand.possible_tolerations, pool.taints, FILTERING_EFFECTS):
+            # Both refuse it, whatever else there is.
+            found.cause = "taint"
+        else:
+            self._answer(found)
+        _lean(found)
+        return found
+
+    def _answer(self, found: PoolAnswer) -> None:
+        pool, asked, demand = found.pool, found.asked, found.demand
         refused = _refused_by_any_shape(pool, demand)
         if pool.doubts or pool.space is None or pool.grid is None:
-            if refused is not None:
-                return replace(blank, cause=refused)
-            return replace(blank, verdict="conditional", cause="unknown-fact", facts=pool.doubts)
-        accepted = filters.ask(demand, pool.space).accepted
-        plan = self.planner.plan(pool, asked)
-        blank = replace(blank, plan=plan, accepted=accepted, first=_first(plan, pool))
-        return self._certain(self._compose(blank, refused))
+            found.cause = refused
+            if refused is None:
+                found.verdict, found.cause, found.facts = "conditional", "unknown-fact", pool.doubts
+            return
+        found.plan = self.planner.plan(pool, asked)
+        found.first = _first(found.plan, pool)
+        if refused is None:
+            found.accepted = self._ask(demand, pool.space)
+        self._compose(found, refused)
 
-    def _compose(self, found: PoolAnswer, refused: Cause | None) -> PoolAnswer:
-        pool, plan, accepted = found.pool, found.plan, found.accepted
-        launches = plan.launches
-        unknown = next((launch.unknown for launch in launches if launch.unknown), None)
-        if not unknown and pool.unknown and refused is None and not launches:
-            unknown = next(iter(pool.unknown.values())) if found.asked.refused is None else None
-        if not accepted.possible and (refused is not None or not (unknown or pool.unknown)):
-            if found.first is not None:
-                return replace(found, verdict="loop", cause="scheduler-refuses")
-            return replace(found, verdict="never", cause=refused)
-        if unknown and found.first is None:
-            return replace(found, verdict="conditional", cause="unknown-fact", facts=(_unknown_type(unknown, pool),))
-        if not plan.possible:
-            return replace(found, needs_others=True)
-        taken_sure, taken = self._taken(found)
-        found = replace(found, taken=taken)
-        if not taken:
-            return replace(found, needs_others=True)
-        if found.first is not None and not plan.possible & ~taken_sure:
-            return replace(found, verdict="fits", cause=None)
-        if found.first is not None and plan.possible & ~taken:
-            fact = Fact(
-                "launch-choice", f"which of its instance types {pool.name} launches", pool.source.requirements()
+    def _ask(self, demand: Demand, space: PoolSpace) -> Masks:
+        """The shapes that kube-scheduler takes: what `filters.ask` says, with one look at all resources together."""
+        masks = node_affinity.accepts(demand, space).both(taint_toleration.accepts(demand, space))
+        if demand.node_name:
+            return Masks(0, 0)
+        if demand.ports:
+            masks = masks.both(node_ports.accepts(demand, space))
+        if masks.possible:
+            masks = masks.both(self._room(demand, space))
+        if demand.claims:
+            return Masks(0, masks.possible)
+        return Masks(masks.possible, masks.possible) if masks.sure == masks.possible else masks
+
+    def _room(self, demand: Demand, space: PoolSpace) -> Masks:
+        if space.devices:
+            return space.room(demand.requests)
+        key = (id(space.low), id(space.high), id(space.grid), tuple(demand.requests.items()))
+        found = self._rooms.get(key)
+        if found is None:
+            found = self._rooms[key] = space.room(demand.requests)
+        return found
+
+    @staticmethod
+    def _settle(found: PoolAnswer, verdict: Verdict, cause: Cause | None, *facts: Fact) -> None:
+        found.verdict, found.cause, found.facts = verdict, cause, facts
+
+    def _compose(self, found: PoolAnswer, refused: Cause | None) -> None:
+        """The tables, from P4 on."""
+        pool, plan = found.pool, found.plan
+        unknown = next((launch.unknown for launch in plan.launches if launch.unknown), None)
+        no_node = not found.accepted.possible and (refused is not None or not (unknown or pool.unknown))
+        if no_node and found.first is not None:
+            self._settle(found, "loop", "scheduler-refuses")
+        elif no_node:
+            self._settle(found, "never", refused)
+        elif unknown and found.first is None:
+            self._settle(found, "conditional", "unknown-fact", _unknown_type(unknown, pool))
+        elif not plan.possible:
+            found.needs_others = True
+        else:
+            self._compare(found)
+
+    def _compare(self, found: PoolAnswer) -> None:
+        """Nodes that may be launched against what kube-scheduler says of them (P8 to P12)."""
+        pool, launched = found.pool, found.plan.possible
+        taken_sure, found.taken = self._taken(found)
+        if not found.taken:
+            found.needs_others = True
+        elif found.first is not None and not launched & ~taken_sure:
+            self._settle(found, "fits", None)
+        elif found.first is not None and launched & ~found.taken:
+            message = f"which of its instance types {pool.name} launches"
+            self._settle(
+                found, "conditional", "launch-choice", Fact("launch-choice", message, pool.source.requirements())
             )
-            return replace(found, verdict="conditional", cause="launch-choice", facts=(fact,))
-        return replace(found, verdict="conditional", cause="unknown-fact", facts=tuple(_facts(found, taken_sure)))
+        else:
+            self._settle(found, "conditional", "unknown-fact", *_facts(found, taken_sure))
 
     def _taken(self, found: PoolAnswer) -> tuple[int, int]:
         """The launchable pairs that kube-scheduler surely, and possibly, takes, with the labels that they get."""
@@ -180,29 +225,27 @@ class Decider:
                 possible |= launch.possible
                 continue
             space = pool.space.narrowed(launch.requirements, _launched(pool, launch.requirements))
-            masks = filters.ask(demand, space).accepted
+            masks = self._ask(demand, space)
             sure &= ~(launch.possible & ~masks.sure)
             possible |= launch.possible & masks.possible
         return sure, possible
 
-    def _certain(self, found: PoolAnswer) -> PoolAnswer:
-        """The assumptions that an answer leans on, and how certain it is."""
-        pool = found.pool
-        assumptions: list[str] = []
-        certainty: Certainty = "proved"
-        if found.verdict in ("fits", "loop", "conditional") and found.plan.possible:
-            assumptions.extend(pool.assumptions)
-            grid = pool.grid
-            if grid is not None and not any(launch.sure & grid.sold for launch in found.plan.launches):
-                assumptions.append("A3")
-            if pool.node_class is not None and pool.node_class.ami_terms and pool.node_class.alias is None:
-                assumptions.append("A4")
-            certainty = "catalog"
-        elif found.verdict == "never" and pool.unusable is None and found.cause in (None, "resources", "limits"):
-            certainty = "catalog" if not found.accepted.possible else "proved"
-        elif pool.unusable is not None and pool.unusable.semantics in ("karpenter:§7.4", "karpenter:L-4"):
-            certainty = "catalog"
-        return replace(found, assumptions=tuple(assumptions), certainty=certainty)
+
+def _lean(found: PoolAnswer) -> None:
+    """Note the assumptions that an answer leans on, and how certain it is."""
+    pool = found.pool
+    if found.verdict in ("fits", "loop", "conditional") and found.plan.possible:
+        assumptions = list(pool.assumptions)
+        if pool.grid is not None and not any(launch.sure & pool.grid.sold for launch in found.plan.launches):
+            assumptions.append("A3")
+        if pool.node_class is not None and pool.node_class.ami_terms and pool.node_class.alias is None:
+            assumptions.append("A4")
+        found.assumptions = tuple(assumptions)
+        found.certainty = "catalog"
+    elif pool.unusable is not None:
+        found.certainty = "catalog" if pool.unusable.semantics in ("karpenter:§7.4", "karpenter:L-4") else "proved"
+    elif found.verdict == "never" and found.cause in (None, "resources", "limits"):
+        found.certainty = "catalog"
 
 
 def _first(plan: Plan, pool: ManagedPool) -> int | None:
@@ -307,24 +350,23 @@ def starving(answers: Sequence[PoolAnswer], best: PoolAnswer) -> PoolAnswer | No
 
 def spot_pools(answers: Sequence[PoolAnswer]) -> tuple[int, int]:
     """How many instance types, and pairs of type and zone, are left to the pod as spot capacity."""
-    per_grid: dict[int, tuple[Grid, int]] = {}
+    grids: dict[int, tuple[Grid, int]] = {}
     for answer in answers:
         grid = answer.pool.grid
-        if answer.verdict != "fits" or grid is None:
-            continue
-        before = per_grid.get(id(grid), (grid, 0))[1]
-        per_grid[id(grid)] = (grid, before | answer.taken & grid.of_groups(lambda g: g.capacity_type == "spot"))
-    types: set[str] = set()
-    pairs: set[tuple[str, str]] = set()
-    single = len(per_grid) == 1
-    for grid, mask in per_grid.values():
-        if single:
-            return grid.collapse(mask).bit_count(), mask.bit_count()
-        for group, members in grid.groups_of(mask):
-            names = grid.shapes.named(members)
-            types.update(names)
-            pairs.update((name, group.zone or group.zone_id) for name in names)
-    return len(types), len(pairs)
+        if answer.verdict == "fits" and grid is not None:
+            before = grids.get(id(grid), (grid, 0))[1]
+            grids[id(grid)] = (grid, before | answer.taken)
+    # Types have the same numbers wherever they are named in the same order.
+    found: dict[tuple[tuple[str, ...], str], int] = {}
+    for grid, mask in grids.values():
+        for group, types in grid.groups_of(mask):
+            if group.capacity_type == "spot":
+                key = (grid.shapes.names, group.zone or group.zone_id)
+                found[key] = found.get(key, 0) | types
+    by_names: dict[tuple[str, ...], int] = {}
+    for (names, _), types in found.items():
+        by_names[names] = by_names.get(names, 0) | types
+    return sum(t.bit_count() for t in by_names.values()), sum(t.bit_count() for t in found.values())
 
 
 def zones_of(answer: PoolAnswer, mask: int) -> tuple[str, ...]:

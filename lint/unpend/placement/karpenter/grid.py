@@ -7,6 +7,7 @@ answers it has given. What single pools add (own labels, taints, DaemonSets, lim
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
 
 from unpend.algebra import values as true_values
 from unpend.algebra.values import ValueSet
@@ -16,6 +17,8 @@ from unpend.catalog.instance import ZONE, InstanceType
 from unpend.model.karpenter_labels import CORE_WELL_KNOWN
 from unpend.placement.karpenter.requirement import Requirement
 from unpend.placement.space import Masks
+
+_MOST_KEPT = 1024
 
 
 def admitted(requirement: Requirement | None) -> ValueSet:
@@ -73,7 +76,7 @@ class Grid:
             for number in range(len(self.groups)):
                 found |= types << number * self.width
             found &= self.all
-            if len(self._spread) < 4096:
+            if len(self._spread) < _MOST_KEPT:
                 self._spread[types] = found
         return found
 
@@ -181,6 +184,32 @@ class Grid:
         good = self.shapes.where(key, lambda v: left(v) and wanted.admits(v), ("good", narrowed, wanted))
         bad = self.shapes.where(key, lambda v: left(v) and not wanted.admits(v), ("bad", narrowed, wanted))
         return Masks(self.spread(good & ~bad), self.spread(good))
+
+    @cached_property
+    def _by_price(self) -> tuple[tuple[int, tuple[tuple[float, int], ...]], ...]:
+        """The groups that share their prices, as masks of groups, with the types by price."""
+        tables: dict[int, tuple[int, tuple[tuple[float, int], ...]]] = {}
+        for number, group in enumerate(self.groups):
+            known = tables.get(id(group.prices))
+            ordered = known[1] if known else tuple(sorted((price, n) for n, price in group.prices.items()))
+            tables[id(group.prices)] = ((known[0] if known else 0) | 1 << number, ordered)
+        return tuple(tables.values())
+
+    def cheapest(self, mask: int) -> int | None:
+        """The pair of a mask with the lowest known price, else the first; None for none."""
+        if not mask:
+            return None
+        best: tuple[float, int] | None = None
+        for members, ordered in self._by_price:
+            numbers = [n for n in range(len(self.groups)) if members >> n & 1]
+            types = 0
+            for number in numbers:
+                types |= mask >> number * self.width & self.types
+            found = next(((price, n) for price, n in ordered if types >> n & 1), None)
+            if found is not None and (best is None or found[0] < best[0]):
+                bits = (number * self.width + found[1] for number in numbers)
+                best = found[0], next(bit for bit in bits if mask >> bit & 1)
+        return (mask & -mask).bit_length() - 1 if best is None else best[1]
 
     def values(self, key: str) -> dict[str, int]:
         """The known values of a label, each with the pairs that can have it."""

@@ -21,6 +21,14 @@ def most_pods(answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int
     pool, grid = answer.pool, answer.pool.grid
     if grid is None or pool.space is None or not pool.pool.limits or pool.unknown:
         return None
+    types = grid.collapse(answer.taken)
+    capacity = grid.shapes.capacity
+    if all(
+        types & ~capacity.levels(name, limit.milli // needed + 1)[1] if name in capacity.names else name != "nodes"
+        for name, limit in pool.pool.limits.items()
+    ):
+        # Even one pod a node leaves room.
+        return None
     per_type = _copies(answer, demand, pod, needed)
     bounds = []
     for name, limit in pool.pool.limits.items():

@@ -64,6 +64,8 @@ class Plan:
     @property
     def possible(self) -> int:
         """Every pair that may be launched."""
+        if len(self.launches) == 1:
+            return self.launches[0].possible
         mask = 0
         for launch in self.launches:
             mask |= launch.possible
@@ -121,7 +123,10 @@ class Planner:
             return Refusal("topology", attempt)
         if attempt.held == "unknown":
             depends.append("topology")
-        sure, possible = masks.sure & fit.sure & ports, masks.possible & fit.possible & ports
+        possible = masks.possible & fit.possible & ports
+        sure = masks.sure & fit.sure & ports
+        if sure == possible:
+            sure = possible
         if not possible and unknown is None:
             return Refusal("types", attempt, labels=masks.possible, fit=fit.possible, ports=ports)
         if any(r.min_values is not None for r in requirements):

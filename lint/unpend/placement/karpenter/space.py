@@ -224,7 +224,6 @@ class PoolSpace(Space):
         self.source = source
         self._shape_memo: dict[int, Shape] = {}
         self._overfull = self._overfull_types()
-        self._fit_memo: dict[tuple[str, int], Masks] = {}
         self._taint_sets = {self.pool_taints: within} if self.pool_taints else {}
         self._tolerated: dict[tuple[Toleration, ...], int] = {}
         self.shapes = _Shapes(self)
@@ -241,18 +240,36 @@ class PoolSpace(Space):
         """The shapes with at least this much left, memory as configured (A7)."""
         if amount <= 0:
             return Masks(self.everything, self.everything)
-        found = self._fit_memo.get((resource, amount))
-        if found is None:
-            found = self._fit_memo[resource, amount] = self._with_free(resource, amount)
-        return found
+        return self._with_free(resource, amount)
+
+    def room(self, requests: Mapping[str, int]) -> Masks:
+        """The shapes with a pod slot and all of these (amounts in the units of `Demand.requests`) left."""
+        if any(group.resources is not None for group in self.grid.groups) or self.devices:
+            masks = self.slots
+            for resource, amount in requests.items():
+                masks = masks.both(self.with_free(resource, amount))
+            return masks
+        sure = possible = self.grid.types
+        for resource, amount in (("pods", 1), *requests.items()):
+            low, high = self._types_with(resource, amount)
+            sure &= low
+            possible &= high
+        spread = self.grid.spread(possible)
+        return Masks(spread if sure == possible else self.grid.spread(sure), spread)
+
+    def _types_with(self, resource: str, amount: int) -> tuple[int, int]:
+        milli = amount if resource == "cpu" else amount * 1000
+        sure = self.low.fits(resource, milli).sure
+        possible = sure if self.high is self.low else self.high.fits(resource, milli).sure
+        if self._overfull:
+            possible |= self.total.fits(resource, milli).sure & self._overfull
+        return sure, possible
 
     def _with_free(self, resource: str, amount: int) -> Masks:
         milli = amount if resource == "cpu" else amount * 1000
-        sure = self.low.fits(resource, milli).sure
-        possible = self.high.fits(resource, milli).sure
-        if self._overfull:
-            possible |= self.total.fits(resource, milli).sure & self._overfull
-        masks = [self.grid.spread(sure), self.grid.spread(possible)]
+        sure, possible = self._types_with(resource, amount)
+        spread = self.grid.spread(possible)
+        masks = [spread if sure == possible else self.grid.spread(sure), spread]
         for number, group in enumerate(self.grid.groups):
             if group.resources is not None:
                 # What DaemonSets take of such an offering is not subtracted: an upper bound, and a sure one for none.
@@ -261,7 +278,8 @@ class PoolSpace(Space):
                 masks[1] = masks[1] & ~here | own & here
                 masks[0] = masks[0] & ~here | (own & here if self.low is self.total else 0)
         within = self.everything & self.devices.get(resource, self.everything)
-        return Masks(masks[0] & within, masks[1] & within)
+        possible = masks[1] & within
+        return Masks(possible if masks[0] is masks[1] else masks[0] & within, possible)
 
     def richest(self, resource: str, mask: int) -> int:
         most = -1

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from unpend.catalog.load import catalogs_of
 from unpend.model.inventory import Inventory
 from unpend.model.karpenter_labels import NODE_POOL
@@ -124,6 +122,7 @@ class KarpenterRun:
     settings: Settings
     decider: Decider = field(init=False)
     _answers: dict[str, tuple[PoolAnswer, ...]] = field(default_factory=dict)
+    _final: dict[str, tuple[PoolAnswer, ...]] = field(default_factory=dict)
     _pods: dict[str, tuple[Demand, EffectivePod]] = field(default_factory=dict)
     _reached: dict[int, tuple[set[str], set[str]]] = field(default_factory=dict)
 
@@ -161,7 +160,13 @@ class KarpenterRun:
 
     def answers(self, workload: str) -> tuple[PoolAnswer, ...]:
         """The final answers of all pools to a pod of a workload."""
-        return tuple(a.with_others(self.others(workload, a.pool)) for a in self._answers.get(workload, ()))
+        found = self._final.get(workload)
+        if found is None:
+            found = self._final[workload] = tuple(
+                a.with_others(self.others(workload, a.pool)) if a.needs_others else a
+                for a in self._answers.pop(workload, ())
+            )
+        return found
 
     def ruling(self, workload: str) -> PoolsRuling:
         """All pools together: the best of them, unless a pool that is tried before is in a loop."""
@@ -306,22 +311,16 @@ class KarpenterRun:
         if best is None or best.pool.grid is None:
             return None
         grid = best.pool.grid
-        found: tuple[float, str, str, str] | None = None
-        for group, types in grid.groups_of(best.taken):
-            priced = [(group.prices.get(n, float("inf")), n) for n in _bits(types)]
-            price, number = min(priced)
-            candidate = (price, grid.shapes.names[number], group.zone or group.zone_id, group.capacity_type)
-            if found is None or candidate[0] < found[0]:
-                found = candidate
-        if found is None:
+        bit = grid.cheapest(best.taken)
+        if bit is None:
             return None
-        return Witness(best.pool.name, found[1], found[2] or None, found[3])
-
-
-def _bits(mask: int) -> Sequence[int]:
-    from unpend.catalog.index import bits
-
-    return tuple(bits(mask))
+        group = grid.group(bit)
+        return Witness(
+            best.pool.name,
+            grid.shapes.names[bit % grid.width],
+            group.zone or group.zone_id or None,
+            group.capacity_type,
+        )
 
 
 def _says(answer: PoolAnswer) -> tuple[Answer, Answer]:
