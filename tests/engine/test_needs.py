@@ -16,7 +16,7 @@ _EXAMPLES = {
     "nodes": {"apiVersion": "v1", "kind": "Node", **_META},
     "pools": {"apiVersion": "v1", "kind": "Node", **_META},
     "nodepools": {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", **_META, "spec": {}},
-    "nodegroups": {"apiVersion": "eksctl.io/v1alpha5", "kind": "ClusterConfig", **_META},
+    "nodegroups": {"apiVersion": "unpend.dev/v1", "kind": "NodeGroup", **_META, "spec": {}},
     "daemonsets": {"apiVersion": "apps/v1", "kind": "DaemonSet", **_META, "spec": {"template": {"spec": {}}}},
     "pdbs": {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", **_META, "spec": {}},
     "autoscalers": {

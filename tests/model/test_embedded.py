@@ -112,8 +112,8 @@ def test_the_search_is_bounded() -> None:
     ("api_version", "kind"),
     [
         ("karpenter.sh/v1alpha5", "Provisioner"),
-        ("cluster.x-k8s.io/v1beta1", "MachineDeployment"),
-        ("eksctl.io/v1alpha5", "ClusterConfig"),
+        ("eks.aws.crossplane.io/v1alpha1", "NodeGroup"),
+        ("infrastructure.cluster.x-k8s.io/v1beta1", "AzureMachinePool"),
         ("container.cnrm.cloud.google.com/v1beta1", "ContainerNodePool"),
         ("example.com/v1", "NodePool"),
     ],

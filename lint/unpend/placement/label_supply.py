@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from unpend.algebra.values import ValueSet, absent, one_of
+from unpend.algebra.values import ValueSet, absent, anything, one_of
 from unpend.model.inventory import Inventory
 from unpend.placement.demand import Alternative
 from unpend.records import dataclass, field
@@ -63,7 +63,36 @@ class LabelSupply:
 
 def label_supply(inventory: Inventory, settings: Settings) -> LabelSupply:
     """The labels of all pools of an inventory."""
-    return LabelSupply(tuple(_of_nodes(inventory)), opaque=bool(inventory.unread_capacity))
+    pools = (*_of_nodes(inventory), *_of_groups(inventory, settings))
+    return LabelSupply(pools, opaque=bool(inventory.unread_capacity))
+
+
+def _of_groups(inventory: Inventory, settings: Settings) -> Iterable[PoolLabels]:
+    if not inventory.node_groups:
+        return
+    from unpend.placement.cluster_autoscaler.groups import Groups
+
+    for group in Groups(inventory, settings).groups:
+        labels: dict[str, ValueSet] = {}
+        for shape in group.views.actual(group.group):
+            for key, value in shape.labels.items():
+                values = one_of([value]) if isinstance(value, str) else value
+                labels[key] = union(labels[key], values) if key in labels else values
+        otherwise = anything() if "labels" in group.group.hidden else absent()
+        places = {key: label.place for key, label in group.group.labels.items()}
+        yield PoolLabels(group.name, labels, group.group.place, places, otherwise)
+
+
+def union(left: ValueSet, right: ValueSet) -> ValueSet:
+    """The values of either set, or more where both are no lists."""
+    if left == right:
+        return left
+    if left.values is None or right.values is None:
+        return anything()
+    both = one_of(left.values | right.values)
+    if left.admits_absent or right.admits_absent:
+        return ValueSet(True, both.form, both.names, both.low, both.high)
+    return both
 
 
 def _of_nodes(inventory: Inventory) -> Iterable[PoolLabels]:

@@ -8,6 +8,8 @@ from unpend.model.pod import Taint
 
 def taint_supply(inventory: Inventory) -> tuple[Taint, ...] | None:
     """All taints of all pools, startup taints included; None when there is capacity that cannot be read, or none."""
-    if inventory.unread_capacity or not inventory.nodes:
+    groups = inventory.node_groups
+    if inventory.unread_capacity or not (inventory.nodes or groups) or any("taints" in g.hidden for g in groups):
         return None
-    return tuple(taint for node in inventory.nodes for taint in node.taints)
+    of_groups = (taint for group in groups for taint in (*group.all_taints, *group.startup_taints))
+    return (*(taint for node in inventory.nodes for taint in node.taints), *of_groups)
