@@ -2,8 +2,9 @@
 
 ## What it checks
 
-Each NodePool against the verdicts of all workloads: is there one whose pods it takes, or perhaps takes? Placeholder pods count,
-DaemonSets do not (they go wherever there are nodes). Needs all workloads. Pools that can make no node have findings of their own.
+Each NodePool against the verdicts of all workloads: is there one whose pods it takes, or perhaps takes, or that was meant for it and
+is kept out (which is told at the workload)? Placeholder pods count, DaemonSets do not (they go wherever there are nodes). Needs all
+workloads. Pools that can make no node have findings of their own.
 
 ## Why it matters
 
@@ -105,6 +106,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from unpend.placement.blame import blame
 from unpend.placement.karpenter.managed import belongs
 from unpend.placement.karpenter.pod_facts import reached
 from unpend.placement.karpenter.pool_facts import managed_pools
@@ -118,9 +120,12 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         verdict = facts.verdicts.get(workload.id)
         if workload.kind == "DaemonSet" or verdict is None or verdict.verdict == "skipped":
             continue
-        if verdict.cause == "not-looked-at":
-            return  # Another scheduler, or a fact outside the files, decides where it goes: it may be any pool.
+        if verdict.cause in ("not-looked-at", "rejected"):
+            return  # Where it goes is decided outside the files, or once its text is legal: it may be any pool.
         used.update(pool.pool for pool in reached(verdict))
+        meant = blame(verdict)
+        if meant is not None:
+            used.add(meant.pool.pool)  # What keeps its pods out is told at the workload.
     pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
     for found in pools.pools:
         if found.unusable is not None or found.name in used or found.pool.is_static:

@@ -113,9 +113,10 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         volume = root_volume(found.node_class)
         places = pod.request_places.get(EPHEMERAL, ())
+        wanted = str(places[0].value) if len(places) == 1 else render(pod.requests[EPHEMERAL], EPHEMERAL)
         yield Finding(
             places[0] if places else workload.template.spec.place,
-            f"The pod asks for {render(pod.requests[EPHEMERAL], EPHEMERAL)} of ephemeral-storage; nodes of {found.name} have at most "
+            f"The pod asks for {wanted} of ephemeral-storage; nodes of {found.name} have at most "
             f"{render(max(storage.most, 0), EPHEMERAL)} for pods, by {volume.phrase}{blamed.elsewhere()}.",
             related=(Related(f"the disk of {found.name}", volume.place),),
             certainty=verdict.certainty,

@@ -4,8 +4,9 @@
 
 Each of `startupTaints` of a NodePool: is there a workload that is known to remove it (Cilium, CSI drivers, Istio CNI …), or one
 that names its key in a toleration, an argument or an environment variable? Taints of Kubernetes, the cloud controller and Karpenter
-are removed by those. The rule speaks only where the DaemonSets are known to be complete (`world: {daemonsets: closed}`); agents
-that an add-on of the cloud provider installs must then be among the files.
+are removed by those, if the effect is theirs too: `karpenter.sh/unregistered:NoSchedule` stays, which is an error. Else the rule
+speaks only where the DaemonSets are known to be complete (`world: {daemonsets: closed}`); agents that an add-on of the cloud
+provider installs must then be among the files.
 
 ## Why it matters
 
@@ -69,17 +70,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.karpenter.startup_agents import agent_for, removed_by_the_cluster, removers
+from unpend.placement.karpenter.startup_agents import agent_for, other_effect, removed_by_the_cluster, removers
 from unpend.rule import Facts, Finding, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each startup taint without a remover."""
-    if facts.settings.world.daemonsets != "closed":
-        return
+    closed = facts.settings.world.daemonsets == "closed"
     for pool in facts.inventory.node_pools:
         for taint in pool.startup_taints:
-            if removed_by_the_cluster(taint) or next(removers(taint, facts.inventory), None) is not None:
+            other = other_effect(taint)
+            if other is not None:
+                yield Finding(
+                    taint.place,
+                    f"{other[0][0].upper()}{other[0][1:]} removes {taint.key} with the effect {other[1]} only: this one, with "
+                    f"{taint.effect}, stays, and no pod that does not tolerate it ever runs on these nodes.",
+                    severity="error",
+                    salient=f"{taint.key}:{taint.effect}",
+                    repair="drop the startup taint: it is set and removed without your help",
+                    assumes_closed=(),
+                )
+                continue
+            if not closed or removed_by_the_cluster(taint) or next(removers(taint, facts.inventory), None):
                 continue
             agent = agent_for(taint.key)
             who = (

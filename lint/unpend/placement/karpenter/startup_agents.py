@@ -31,6 +31,12 @@ _PREFIXES: dict[str, Agent] = {
     "readiness.k8s.io/": Agent("the Node Readiness Controller", ("node-readiness",)),
     "nidhogg.uswitch.com/": Agent("Nidhogg", ("nidhogg",)),
 }
+_EFFECTS = {
+    "karpenter.sh/unregistered": ("Karpenter", "NoExecute"),
+    "node.cloudprovider.kubernetes.io/uninitialized": ("the cloud controller", "NoSchedule"),
+}
+"""Who removes a taint with this key, and with which effect only: taints are matched by key and effect."""
+
 _BY_THE_CLUSTER = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/")
 
 
@@ -51,6 +57,12 @@ def removers(taint: Taint, inventory: Inventory) -> Iterator[Workload]:
 def removed_by_the_cluster(taint: Taint) -> bool:
     """Whether Kubernetes, the cloud controller or Karpenter itself removes the taint (`karpenter:A-3`)."""
     return taint.key.startswith(_BY_THE_CLUSTER)
+
+
+def other_effect(taint: Taint) -> tuple[str, str] | None:
+    """Who removes taints with this key and with which effect, where this one has another effect and stays."""
+    known = _EFFECTS.get(taint.key)
+    return known if known is not None and known[1] != taint.effect else None
 
 
 def _runs(workload: Workload, agent: Agent) -> bool:
