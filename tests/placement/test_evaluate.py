@@ -174,7 +174,12 @@ def test_capacity_that_nobody_can_read_opens_the_pools() -> None:
     ],
 )
 def test_what_the_scheduler_does_not_decide(spec: Json, fact: str) -> None:
-    found = evaluate(node("n"), workload(spec=spec))["web"]
+    claim = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "k", "namespace": "shop"},
+    }
+    found = evaluate(node("n"), claim, workload(spec=spec))["web"]
     assert (found.verdict, found.cause) == ("conditional", "not-looked-at")
     assert [f.name for f in found.facts] == [fact]
 

@@ -7,17 +7,25 @@ pod affinity and anti-affinity, volumes for one pod), and those that such rules 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from unpend.algebra.selectors import matches
 from unpend.model.inventory import Inventory, Workload
 from unpend.model.pod import Affinity, EffectivePod, LabelSelector
-from unpend.placement.demand import Demand
+from unpend.placement import volume_counts
+from unpend.placement.claims import Share
+from unpend.placement.demand import Demand, with_volumes
 from unpend.placement.fixed import FixedNodes
+from unpend.placement.ordinals import is_ordered, obstacles_of, placeable, share_ids, whose
 from unpend.placement.scheduler.node_resources import shown
 from unpend.placement.space import ZERO, Interval, Masks, Shape, Space
 from unpend.placement.verdict import Cause, Fact, Obstacle
-from unpend.records import dataclass, field
+from unpend.records import dataclass, field, replace
 from unpend.settings import Settings
+
+if TYPE_CHECKING:
+    from unpend.placement.replicas.fixed import FixedReplicas
+    from unpend.placement.replicas.scenes import Wanted
 
 ONE_POD = "ReadWriteOncePod"
 JOINT_LIMIT = 20_000
@@ -29,7 +37,7 @@ class Placing:
     """A workload with pods to place: `needed` of them, `surge` more while it is updated, `maximum` under an autoscaler.
 
     `space` is that of the nodes, without the workload's own bound pods where those are in the way; `accepted` are the
-    shapes that take one pod.
+    shapes that take one pod. `shares` are there when the volumes of its pods differ.
     """
 
     workload: Workload
@@ -40,6 +48,7 @@ class Placing:
     needed: int
     surge: int = 0
     maximum: int = 0
+    shares: tuple[Share, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +98,70 @@ def count_all(placings: Sequence[Placing], fixed: FixedNodes, inventory: Invento
     from unpend.placement.replicas.fixed import counts
     from unpend.placement.replicas.scenes import Wanted
 
-    found = counts(
-        [Wanted(p.workload, p.pod, p.demand, p.needed, p.surge, p.maximum) for p in together],
-        fixed,
-        inventory,
-        settings,
-    )
+    wanted = [
+        want
+        for p in together
+        for want in _shared(p) or (Wanted(p.workload, p.pod, p.demand, p.needed, p.surge, p.maximum),)
+    ]
+    found = counts(wanted, fixed, inventory, settings)
     for placing in together:
+        if placing.shares:
+            answers[placing.workload.id] = _put_together(placing, found)
+            continue
         r = found.counts[placing.workload.id]
         obstacles = r.obstacles
+        cause = r.cause
         if r.cause == "resources" and not obstacles and 0 < r.at_most < placing.needed:
             obstacles = (shortage(placing, r.at_most),)
+            cause = obstacles[0].cause
         answers[placing.workload.id] = ReplicaAnswer(
-            r.at_least, r.at_most, r.cause, r.stuck, obstacles, r.facts, r.rollout, r.maximum, r.closed
+            r.at_least, r.at_most, cause, r.stuck, obstacles, r.facts, r.rollout, r.maximum, r.closed
         )
-    return Counts(answers, found.contention)
+    groups = {tuple(sorted({whose(member) for member in group})) for group in found.contention}
+    return Counts(answers, tuple(sorted(group for group in groups if len(group) > 1)))
+
+
+def _shared(placing: Placing) -> list[Wanted]:
+    """The ordinals of a StatefulSet whose volumes differ, as one kind of pod for each share."""
+    from unpend.placement.replicas.scenes import Wanted
+
+    ids = share_ids(placing.workload.id, placing.shares)
+    return [
+        Wanted(
+            replace(placing.workload, id=name),
+            placing.pod,
+            with_volumes(placing.demand, share.volumes),
+            share.count,
+            ordinals=share.ordinals,
+        )
+        for name, share in zip(ids, placing.shares, strict=True)
+    ]
+
+
+def _put_together(placing: Placing, found: FixedReplicas) -> ReplicaAnswer:
+    """One answer for all ordinals of a StatefulSet."""
+    ids = share_ids(placing.workload.id, placing.shares)
+    counts = [found.counts[name] for name in ids]
+    most = [count.at_most for count in counts]
+    at_most = placeable(placing.shares, most, is_ordered(placing.workload.pod_management))
+    if any(set(group) <= set(ids) for group in found.contention):
+        at_most = min(at_most, placing.needed - 1)
+    fits = all(c.at_least >= s.count and c.stuck is not None for c, s in zip(counts, placing.shares, strict=True))
+    at_least = placing.needed if fits and at_most >= placing.needed else 0
+    if not fits and not is_ordered(placing.workload.pod_management):
+        at_least = max(min(c.at_least, s.count) for c, s in zip(counts, placing.shares, strict=True))
+    obstacles: tuple[Obstacle, ...] = ()
+    if at_most < placing.needed:
+        rules = {number: count.obstacles for number, count in enumerate(counts)}
+        obstacles = obstacles_of(placing.demand, placing.shares, most, rules, placing.space)
+    return ReplicaAnswer(
+        min(at_least, at_most),
+        at_most,
+        obstacles[0].cause if obstacles else None,
+        any(count.stuck for count in counts),
+        obstacles,
+        tuple(dict.fromkeys(fact for count in counts for fact in count.facts)),
+    )
 
 
 def _may_evict(placing: Placing, answers: Mapping[str, ReplicaAnswer], fixed: FixedNodes) -> bool:
@@ -135,6 +193,8 @@ def independent(placing: Placing) -> ReplicaAnswer:
 def pack(demand: Demand, space: Space, accepted: Masks, limit: int) -> Interval:
     """How many pods of one demand the shapes take together, at most `limit`."""
     low = high = 0
+    if demand.volumes:
+        limit = volume_counts.at_most(demand, limit)
     for number in space.bits(accepted.possible):
         copies = copies_on(demand, space.shapes[number], limit)
         high = min(limit, high + copies.high)
@@ -148,6 +208,9 @@ def pack(demand: Demand, space: Space, accepted: Masks, limit: int) -> Interval:
 def shortage(placing: Placing, most: int) -> Obstacle:
     """What runs out first when `most` pods are placed: host ports, pod slots or a resource (P-721, S-604)."""
     demand, space = placing.demand, placing.space
+    too_few = volume_counts.too_few(demand, most, placing.needed) if demand.volumes else None
+    if too_few is not None:
+        return too_few
     nodes = list(space.bits(placing.accepted.possible))
     start = f"{most} of the {placing.needed} pods find room"
     count = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
@@ -181,6 +244,9 @@ def copies_on(demand: Demand, shape: Shape, limit: int) -> Interval:
     for resource, amount in demand.requests.items():
         free = shape.free.get(resource, ZERO)
         low, high = min(low, free.low // amount), min(high, free.high // amount)
+    if demand.volumes:
+        room = volume_counts.room(demand, shape, limit)
+        low, high = min(low, room), min(high, room)
     return Interval(max(low, 0), max(high, 0))
 
 
@@ -197,7 +263,7 @@ def tied_together(placings: Sequence[Placing], fixed: FixedNodes, inventory: Inv
         selectors = [c.selector for c in spec.spread if c.when_unsatisfiable == "DoNotSchedule"]
         selectors += _selectors(spec.affinity)
         claims = any((placing.workload.namespace, volume.claim) in exclusive for volume in spec.volumes)
-        if selectors or claims:
+        if selectors or claims or placing.shares:
             tied.add(placing.workload.id)
             tied.update(p.workload.id for p in _looked_at(selectors, placings, by_label))
     here = [o.pod.template for held in fixed.bound for o in held if o.pod is not None]

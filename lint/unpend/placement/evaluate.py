@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unpend.model.admission import admit
 from unpend.model.inventory import Autoscaler, Inventory, Workload
 from unpend.model.pod import EffectivePod, Refusal
-from unpend.placement.claims import VolumeBook
+from unpend.placement.claims import Share, VolumeBook
 from unpend.placement.conflict import conflict
 from unpend.placement.counts import Counts, Placing, ReplicaAnswer, count_all, pack
 from unpend.placement.daemonset import evaluate_daemon
@@ -17,6 +17,7 @@ from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of, with_v
 from unpend.placement.device_claims import missing_claims
 from unpend.placement.fixed import FixedNodes, fixed_nodes
 from unpend.placement.needed import Replicas, autoscalers_by_target, replicas_of
+from unpend.placement.ordinals import is_ordered
 from unpend.placement.owned import OwnedPods
 from unpend.placement.pools import DAEMONSET_FACT, FACTS, NodePools, facts_of
 from unpend.placement.preemption import after_evictions
@@ -156,7 +157,8 @@ class _Run:
         return self._placing(workload, pod, replicas.needed)
 
     def _placing(self, workload: Workload, pod: EffectivePod, needed: int) -> Placing:
-        demand = with_volumes(demand_of(pod), self.book.of(workload, pod.spec))
+        shares = self.book.shares(workload, pod.spec, needed)
+        demand = self._first_to_place(workload, demand_of(pod), shares)
         space = self.fixed.space
         accepted = self._ask(demand)
         if self.inventory.bound_pods and pack(demand, space, accepted, needed).low < needed:
@@ -166,7 +168,16 @@ class _Run:
         autoscaler = self._autoscaler(workload)
         maximum = autoscaler.maximum if autoscaler and autoscaler.maximum else 0
         surge = surge_of(workload, needed)
-        return Placing(workload, pod, demand, space, accepted, needed, surge.extra if surge else 0, maximum)
+        extra = surge.extra if surge else 0
+        several = shares if len(shares) > 1 else ()
+        return Placing(workload, pod, demand, space, accepted, needed, extra, maximum, several)
+
+    def _first_to_place(self, workload: Workload, demand: Demand, shares: tuple[Share, ...]) -> Demand:
+        """The demand of the pod that has to find a node first; where there is no order, of one that does."""
+        demands = [with_volumes(demand, share.volumes) for share in shares]
+        if len(demands) == 1 or is_ordered(workload.pod_management):
+            return demands[0]
+        return next((d for d in demands if self._ask(d).possible), demands[0])
 
     def _ask(self, demand: Demand) -> Masks:
         masks = self.masks.get(demand.key)

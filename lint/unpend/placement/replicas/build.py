@@ -21,6 +21,7 @@ from unpend.placement.scheduler.topology_spread import (
     spread_state,
 )
 from unpend.placement.space import ports_clash
+from unpend.placement.volumes import Disk
 from unpend.records import dataclass, field
 
 
@@ -67,6 +68,7 @@ class Candidate:
     affinity_accepts: tuple[bool, ...]
     taints_accept: tuple[bool, ...]
     claims: frozenset[tuple[str, str]] = frozenset()
+    disks: tuple[Disk, ...] = ()
     spread: tuple[HardConstraint, ...] = field(init=False)
     terms: PodTerms = field(init=False)
 
@@ -78,6 +80,11 @@ class Candidate:
     def ports(self) -> tuple[ContainerPort, ...]:
         """The host ports that the pod opens."""
         return tuple(port for port in self.pod.host_ports if port.host_port > 0)
+
+    @property
+    def held(self) -> set[tuple[str, object]]:
+        """What one pod of a node can have: host ports and disks, by what they may clash in."""
+        return {(p.protocol, p.host_port) for p in self.ports} | {(d.kind, d.names[0]) for d in self.disks}
 
 
 def build(
@@ -154,7 +161,7 @@ class _Maker:
         self.domains = _Domains(spots)
         self.labels = _Labels(candidates)
         self.anti = self._anti()
-        self.apart = _sharing([{(p.protocol, p.host_port) for p in c.ports} for c in candidates])
+        self.apart = _sharing([c.held for c in candidates])
         self.exclusive = _sharing([set(c.claims) for c in candidates])
 
     def kind(self, index: int) -> Kind:
@@ -171,7 +178,7 @@ class _Maker:
             anti=tuple(
                 AntiRow(self.domains.of(key)[1], tuple(sorted(kinds))) for key, kinds in self.anti[index].items()
             ),
-            apart=tuple(i for i in self.apart[index] if _ports_clash(me, self.candidates[i])),
+            apart=tuple(i for i in self.apart[index] if _clash(me, self.candidates[i])),
             exclusive=self.exclusive[index],
         )
 
@@ -281,8 +288,10 @@ def _sharing(things: Sequence[set[Thing]]) -> list[tuple[int, ...]]:
     return [tuple(sorted({i for thing in own for i in users[thing]})) for own in things]
 
 
-def _ports_clash(left: Candidate, right: Candidate) -> bool:
-    return any(ports_clash(a, b) for a in left.ports for b in right.ports)
+def _clash(left: Candidate, right: Candidate) -> bool:
+    if any(ports_clash(a, b) for a in left.ports for b in right.ports):
+        return True
+    return any(a.clashes(b) for a in left.disks for b in right.disks)
 
 
 def accepts_from_mask(mask: int, count: int) -> tuple[bool, ...]:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from unpend.model.inventory import BoundPod, Inventory, Workload
 from unpend.model.pod import Affinity, EffectivePod, PodAffinityTerm, PodTemplate
+from unpend.placement import volume_counts
 from unpend.placement.demand import Demand
 from unpend.placement.fixed import FixedNodes
 from unpend.placement.owned import OwnedPods
@@ -34,6 +35,7 @@ class Wanted:
     """A workload, its pod, and how many are needed in the steady state.
 
     `surge` is how many pods a rolling update adds, `maximum` how many an autoscaler may ask for (0: nobody asks).
+    `ordinals` are those of a StatefulSet that are meant, empty for all.
     """
 
     workload: Workload
@@ -42,6 +44,12 @@ class Wanted:
     needed: int
     surge: int = 0
     maximum: int = 0
+    ordinals: frozenset[int] = frozenset()
+
+    def means(self, pod: BoundPod) -> bool:
+        """Whether a pod of the workload is one of those that are meant."""
+        number = pod.name.rpartition("-")[2]
+        return not self.ordinals or (number.isdigit() and int(number) in self.ordinals)
 
 
 def controller_labels(workload: Workload, revision: str = "") -> dict[str, str]:
@@ -99,6 +107,7 @@ class Scenes:
             id(occupant.pod): index
             for index, want in enumerate(self.wanted)
             for _, occupant in owned.pods_of(want.workload)
+            if occupant.pod is not None and want.means(occupant.pod)
         }
 
     @cached_property
@@ -121,7 +130,7 @@ class Scenes:
         found = self._stages.get(scene)
         if found is None:
             space = self._space(scene)
-            spots = _spots(space, scene.optimistic)
+            spots = _spots(space, scene.optimistic, [want.demand for want in self.wanted if want.demand.volumes])
             sitting = self._sitting(scene)
             candidates = tuple(self._candidate(want, space, scene.optimistic) for want in self.wanted)
             world = build(spots, candidates, sitting, self.namespaces)
@@ -212,23 +221,26 @@ class Scenes:
             name=want.workload.id,
             pod=pod,
             labels=controller_labels(want.workload),
-            limit=want.needed,
-            requests={**want.demand.requests, PODS: 1},
+            limit=volume_counts.at_most(want.demand, want.needed),
+            requests={**want.demand.requests, PODS: 1, **volume_counts.amounts(want.demand)},
             accepts=accepts_from_mask(accepted.possible if optimistic else accepted.sure, size),
             affinity_accepts=accepts_from_mask(selected.possible, size),
             taints_accept=accepts_from_mask(space.tolerated(tolerations), size),
             claims=self._claims(want.pod.template),
+            disks=want.demand.volumes.disks,
         )
 
 
 HOSTNAME = "kubernetes.io/hostname"
 
 
-def _spots(space: Space, optimistic: bool) -> list[Spot]:
+def _spots(space: Space, optimistic: bool, with_volumes: Sequence[Demand]) -> list[Spot]:
     spots = []
+    more = volume_counts.on_shapes(with_volumes, space) if with_volumes else [{} for _ in space.shapes]
     for number, shape in enumerate(space.shapes):
         free = {resource: amount.high if optimistic else amount.low for resource, amount in shape.free.items()}
         free[PODS] = shape.slots.high if optimistic else shape.slots.low
+        free.update(more[number])
         labels = {key: value for key, value in shape.labels.items() if isinstance(value, str)}
         if HOSTNAME in shape.labels:
             # Where nobody knows the name, the node has one of its own all the same.
