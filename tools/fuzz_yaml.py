@@ -25,7 +25,7 @@ from unpend.source.data import NotPlainError, exact_data, fast_data
 from unpend.source.document import Document
 from unpend.source.json_stream import read_values
 from unpend.source.locator import TextLocator
-from unpend.source.place import Span, Step
+from unpend.source.place import Part, Span, Step
 from unpend.source.reading import read_text
 from unpend.source.syntax import Problem
 
@@ -300,7 +300,7 @@ def wrong_spans(document: Document) -> list[str]:
     json = document.locator.make is not build
     if not json and ("*" in document.text or _OTHER_BREAKS.search(document.text)):
         return []
-    said = []
+    said = [] if json else unlike_table(document)
     for path, value in paths(document.data):
         span = document.locator(path, "value")
         style = document.style(path)
@@ -320,6 +320,19 @@ def wrong_spans(document: Document) -> list[str]:
         readings = (reading_of(" " * here.start.column + shown), reading_of(f"[{shown}]"))
         if repr(value) not in (repr(readings[0]), repr(readings[1])[1:-1]) and not _changes_alone(shown):
             said.append(f"{path}: {shown!r} reads as {readings[0]!r} and not as {value!r}")
+    return said
+
+
+def unlike_table(document: Document) -> list[str]:
+    """The paths whose span is another when it is looked up in the table of parser events."""
+    exact = TextLocator(document.text, document.first_line)
+    parts: tuple[Part, ...] = ("value", "key", "entry")
+    said = []
+    for path, _ in paths(document.data):
+        for asked, part in (*((path, part) for part in parts), ((*path, "none", 3), parts[0])):
+            span, expected = document.locate(asked, part), exact(asked, part)
+            if span is None or span.span != expected:
+                said.append(f"{part} of {asked}: {span} and not {expected}")
     return said
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
@@ -11,35 +10,13 @@ from unpend.source import table as rows
 from unpend.source.compose import build
 from unpend.source.data import is_merge, key_of, merged_rows
 from unpend.source.document import Style
+from unpend.source.lines import Lines
+from unpend.source.nodes import item_start, plain_span
 from unpend.source.place import Part, Position, Span, Step
 from unpend.source.syntax import Problem
 from unpend.source.table import STYLES, Table
 
 _KEPT_CHARACTERS = 2_000_000
-
-
-class Lines:
-    """Code points of one text to lines and columns. Only a line feed ends a line."""
-
-    __slots__ = ("_first", "_starts")
-
-    def __init__(self, text: str, first_line: int = 0) -> None:
-        starts = [0]
-        at = text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = text.find("\n", at + 1)
-        self._starts = starts
-        self._first = first_line
-
-    def position(self, index: int) -> Position:
-        """The position of a code point; the first line of the text is the line that was given."""
-        line = bisect_right(self._starts, index) - 1
-        return Position(self._first + line, index - self._starts[line])
-
-    def span(self, start: int, end: int) -> Span:
-        """The span of a range of code points."""
-        return Span(self.position(start), self.position(max(start, end)))
 
 
 class Composed:
@@ -97,14 +74,18 @@ def _compose(make: TableMaker, text: str) -> Composed | None:
 
 
 class TextLocator:
-    """The locator of one document: its text, the line of the source on which that begins, and who reads it."""
+    """The locator of one document: its text, the line of the source on which that begins, and who reads it.
 
-    __slots__ = ("first_line", "make", "text")
+    `plain` says that `data.fast_data` has read the text.
+    """
 
-    def __init__(self, text: str, first_line: int, make: TableMaker = build) -> None:
+    __slots__ = ("first_line", "make", "plain", "text")
+
+    def __init__(self, text: str, first_line: int, make: TableMaker = build, *, plain: bool = False) -> None:
         self.text = text
         self.first_line = first_line
         self.make = make
+        self.plain = plain
 
     def __call__(self, path: tuple[Step, ...], part: Part = "value") -> Span | None:
         """The span of a value, its key, or both (`entry`); where there is none, of the key of its nearest parent.
@@ -112,12 +93,15 @@ class TextLocator:
         An item of a list has no key: `key` is its value there, and `entry` begins at its dash. What an alias brings in
         is found where the anchor stands, the alias itself where it stands.
         """
-        found = composed(self.text, self.make)
-        if found is None:
-            return None
-        key, value, missing = find(found, path)
-        start, end = _range(found.table, key, value, "key" if missing else part)
-        span = found.lines.span(start, end)
+        if self.plain:
+            span = plain_span(self.text, path, part)
+        else:
+            found = composed(self.text, self.make)
+            if found is None:
+                return None
+            key, value, missing = find(found, path)
+            start, end = _range(found.table, key, value, "key" if missing else part)
+            span = found.lines.span(start, end)
         if not self.first_line:
             return span
         (first, column), (last, end_column) = span
@@ -190,9 +174,3 @@ def _range(table: Table, key: int | None, value: int, part: Part) -> tuple[int, 
             start = item_start(table.text, start) if value else start
         return start, table.end[value]
     return table.start[value], table.end[value]
-
-
-def item_start(text: str, start: int) -> int:
-    """The dash of a list item whose value starts there; the value itself in a flow list."""
-    before = text.rfind("-", 0, start)
-    return before if before >= 0 and not text[before + 1 : start].strip() else start

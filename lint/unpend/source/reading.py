@@ -13,7 +13,8 @@ import re
 from unpend.source.compose import NOT_UNICODE, build
 from unpend.source.data import Content, NotPlainError, exact_data, fast_data
 from unpend.source.document import Document, Object, Reading, Severity, Suppression, Trouble, unwrap
-from unpend.source.locator import Lines, TextLocator
+from unpend.source.lines import Lines
+from unpend.source.locator import TextLocator
 from unpend.source.place import Origin, Position, Span, Step
 from unpend.source.stream import (
     Piece,
@@ -147,7 +148,7 @@ class _Reader:
         if content.data is None:
             self.add_nothing(piece)
         else:
-            self.add(piece, content, TextLocator(text, piece.first_line), repeated)
+            self.add(piece, content, TextLocator(text, piece.first_line, plain=table is None), repeated)
         if more:
             self.note_rest(piece, table)
 

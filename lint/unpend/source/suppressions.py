@@ -12,7 +12,9 @@ from bisect import bisect_left, bisect_right
 
 from unpend.source import table as rows
 from unpend.source.document import Suppression, Trouble
-from unpend.source.locator import Lines, composed, item_start
+from unpend.source.lines import Lines
+from unpend.source.locator import composed
+from unpend.source.nodes import item_start
 from unpend.source.place import Position, Span
 from unpend.source.table import Table, quoted_ranges
 
