@@ -60,3 +60,9 @@ def is_local(volume: Volume) -> bool:
 def is_system(workload: Workload, budgets: Mapping[str, tuple[PodDisruptionBudget, ...]]) -> bool:
     """Whether rule 9 takes the pods: kube-system, and no budget covers them. An hour after their start they may go."""
     return workload.namespace == KUBE_SYSTEM and not budgets.get(workload.id)
+
+
+def is_owned(workload: Workload) -> bool:
+    """Whether an object that is not here made the pod and would make it again."""
+    metadata = workload.object.data.get("metadata")
+    return isinstance(metadata, dict) and bool(metadata.get("ownerReferences"))
