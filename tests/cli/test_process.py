@@ -153,3 +153,46 @@ def test_a_named_pipe_is_read(project: Path, variables: Callable[..., dict[str, 
     done = subprocess.run([bash, "-c", command], cwd=project, env=variables(), capture_output=True, check=False)
     assert done.returncode == 1, done.stderr
     assert b"untolerated-taint" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("check app.yaml --pools nodes.yaml <&-", 1, b""),
+        ("check - <&-", 3, b"no Kubernetes object was met"),
+        ("check app.yaml --pools nodes.yaml >&-", 1, b""),
+        ("check app.yaml --pools nodes.yaml 2>&-", 1, b""),
+        ("check app.yaml --pools nodes.yaml -o json:report.json <&- >&- 2>&-", 1, b""),
+    ],
+)
+def test_closed_streams_are_no_defect(
+    arguments: str, code: int, message: bytes, project: Path, variables: Callable[..., dict[str, str]]
+) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m unpend {arguments}"],
+        cwd=project,
+        env=variables(),
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert b"Traceback" not in done.stderr
+    assert message in done.stderr
+    report = project / "report.json"
+    assert not report.exists() or report.read_bytes().startswith(b"{")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_report_that_cannot_be_written_is_said(project: Path, variables: Callable[..., dict[str, str]]) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "unpend", "check", "app.yaml", "--pools", "nodes.yaml"],
+            cwd=project,
+            env=variables(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.decode() == "Error: cannot write to standard output: No space left on device\n"

@@ -150,13 +150,28 @@ def test_links(tmp_path: Path) -> None:
 
 
 @posix_only
+def test_patterns_do_not_go_round_in_links(tmp_path: Path) -> None:
+    write(tmp_path, {"a/x.yaml": POD, "a/.hidden/y.yaml": POD, "a/b/c/z.yaml": POD, "[d]/x.yaml": POD})
+    for number in range(3):
+        (tmp_path / "a" / f"up{number}").symlink_to(tmp_path)
+    assert uris(tmp_path, "**") == ["[d]/x.yaml", "a/b/c/z.yaml", "a/x.yaml"]
+    assert uris(tmp_path, "**/x.yaml") == ["[d]/x.yaml", "a/x.yaml"]
+    assert uris(tmp_path, "**/b/**/*.yaml") == ["a/b/c/z.yaml"]
+    assert uris(tmp_path, "a/**/z.yaml") == ["a/b/c/z.yaml"]
+    assert uris(tmp_path, str(tmp_path / "*" / "**" / "x.yaml")) == [
+        str(tmp_path / folder / "x.yaml") for folder in ("[d]", "a")
+    ]
+
+
+@posix_only
 def test_special_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")
     (tmp_path / "folder.yaml").mkdir()
     write(tmp_path, {"folder.yaml/in.yaml": POD})
     assert uris(tmp_path) == ["folder.yaml/in.yaml"]
     found = discover(["pipe.yaml"], cwd=str(tmp_path))
-    assert read_sources(found.files).troubles == ()
+    (trouble,) = read_sources(found.files).troubles
+    assert (trouble.kind, trouble.message) == ("unreadable", "cannot be read: nothing came through this pipe")
     with pytest.raises(OSError, match="folder"):
         read_file(str(tmp_path))
 

@@ -19,7 +19,17 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     # A run builds many objects, drops almost none and ends: collecting cycles would only cost time.
     gc.disable()
+    _open_streams()
     sys.exit(run(arguments))
+
+
+def _open_streams() -> None:
+    """Stand-ins for standard streams that the caller closed, so that no file that is opened later takes their place."""
+    import os
+
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # open until the process ends
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

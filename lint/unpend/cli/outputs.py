@@ -113,14 +113,15 @@ def write_outputs(outputs: Sequence[Output], result: Result, options: ReportOpti
 
 def write_text(output: Output, text: str) -> None:
     """Write a text to where the output goes. Raises `Failure` for a file that cannot be written."""
-    if output.file is None:
-        write_report(text)
-        return
     try:
+        if output.file is None:
+            write_report(text)
+            return
         with open(output.file, "wb") as file:
             file.write(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise Failure(f"cannot write {output.file}: {error.strerror or error}") from None
+        target = "to standard output" if output.file is None else output.file
+        raise Failure(f"cannot write {target}: {error.strerror or error}") from None
 
 
 def without_commands(text: str) -> str:

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 
 
 def write_report(text: str) -> None:
-    """Write to standard output as UTF-8, whatever the locale says. A reader that went away ends the writing quietly."""
+    """Write to standard output as UTF-8, whatever the locale says. A reader that went away ends the writing quietly.
+
+    Raises OSError for any other reason that nothing can be written, as a full disk.
+    """
     with contextlib.suppress(BrokenPipeError):
         stream = getattr(sys.stdout, "buffer", None)
         if stream is None:
@@ -26,7 +29,7 @@ def complain(text: str) -> None:
     """Write one line to standard error."""
     from unpend.report.terminal import printable
 
-    with contextlib.suppress(BrokenPipeError, ValueError):
+    with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(f"unpend: {printable(text)}\n")
 
 
@@ -34,9 +37,9 @@ def close_quietly() -> None:
     """Flush both streams; what a closed pipe has lost is not reported."""
     try:
         sys.stdout.flush()
-    except (BrokenPipeError, ValueError):
+    except (OSError, ValueError):
         _discard_stdout()
-    with contextlib.suppress(BrokenPipeError, ValueError):
+    with contextlib.suppress(OSError, ValueError):
         sys.stderr.flush()
 
 

@@ -106,7 +106,7 @@ class _Search:
     def add_pattern(self, pattern: str) -> None:
         import glob
 
-        matches = sorted(glob.glob(os.path.join(glob.escape(self.here), pattern), recursive=True))
+        matches = sorted(set(_expand(os.path.join(glob.escape(self.here), pattern))))
         any_suffix = "." in os.path.basename(pattern)
         for full in matches:
             shown = full if os.path.isabs(pattern) else os.path.relpath(full, self.here)
@@ -186,6 +186,28 @@ def _keep(entry: os.DirEntry[str], ignores: IgnoreStack, exclude: Patterns) -> s
     return ""
 
 
+def _expand(pattern: str) -> Iterator[str]:
+    """What an absolute pattern matches, some of it perhaps twice. `**` enters no links to folders and nothing hidden.
+
+    (`glob` follows links there: two links that lead upwards already make it go round without end.)
+    """
+    import glob
+
+    head, _, tail = (pattern + os.sep).partition(f"{os.sep}**{os.sep}")
+    tail = tail.rstrip(os.sep)
+    if head.endswith(os.sep):
+        yield from glob.iglob(pattern)
+        return
+    for top in glob.iglob(head or os.sep):
+        for folder, inner, names in os.walk(top):
+            inner[:] = [name for name in inner if not name.startswith(".") and name not in _NEVER_ENTERED]
+            if tail:
+                yield from _expand(os.path.join(glob.escape(folder), tail))
+            else:
+                yield folder
+                yield from (os.path.join(folder, name) for name in names if not name.startswith("."))
+
+
 def as_uri(path: str) -> str:
     """A path as the user named it, with `/` between its parts and without `./` and doubled slashes."""
     return os.path.normpath(path).replace(os.sep, "/")
@@ -213,7 +235,8 @@ def find_upwards(start: str, names: Sequence[str], stop_at: str | None = None) -
 def read_file(path: str, limit: int = MAX_FILE) -> bytes:
     """The bytes of a file. Raises OSError, also for folders, block devices, sockets and files above `limit` bytes.
 
-    A pipe is read to its end; one that nobody writes to is empty, and not waited for.
+    A pipe is read to its end. One that gives nothing is an error: nobody writes to it yet (it is not waited for), or
+    whatever was meant to write has failed.
     """
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
@@ -226,7 +249,10 @@ def read_file(path: str, limit: int = MAX_FILE) -> bytes:
             os.set_blocking(handle, True)
         elif found.st_size > limit:
             raise _too_large(path, limit)
-        return _read_all(handle, path, limit)
+        raw = _read_all(handle, path, limit)
+        if not raw and stat.S_ISFIFO(found.st_mode):
+            raise OSError(22, "nothing came through this pipe", path)
+        return raw
     finally:
         os.close(handle)
 
