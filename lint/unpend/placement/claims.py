@@ -90,8 +90,10 @@ class _Use:
         return Mount(self.volume, self.title, state, self.place, self.shared, self.stored, **found)
 
     def blocked(self, state: State, rule: str, message: str, against: Place | None = None, **found: Any) -> Mount:
-        """A mount that no node satisfies."""
-        other = None if against is None else Against(self.title, against)
+        """A mount that no node satisfies; `against` is a place in the storage class, else in the claim."""
+        storage = found.get("storage_class")
+        owner = self.title if storage is None else f"StorageClass/{storage.name}"
+        other = None if against is None else Against(owner, against)
         text = f"volume {self.volume!r}: {message}"
         return self.mount(state, blocked=Obstacle("volume", text, rule, self.place, other, "volume"), **found)
 
@@ -213,9 +215,8 @@ class VolumeBook:
         use = _Use(template.name, name, workload.namespace, template.place, False, False)
         found = self._claims.get((workload.namespace, name))
         mount = self._mount(use, found or replace(template, name=name, namespace=workload.namespace))
-        if found is None and mount.attached is not None and mount.bound_to is None:
-            mount = replace(mount, attached=Attached(mount.attached.driver, ""))
-        return mount
+        # Each pod has one of its own, bound already or not.
+        return mount if mount.attached is None else replace(mount, attached=Attached(mount.attached.driver, ""))
 
     def _ephemeral(self, workload: Workload, volume: Volume) -> Mount:
         """A generic ephemeral volume: its claim is named after the pod, which is only known of a bare Pod (S-1002)."""

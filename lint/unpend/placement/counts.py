@@ -16,7 +16,7 @@ from unpend.placement import volume_counts
 from unpend.placement.claims import Share
 from unpend.placement.demand import Demand, with_volumes
 from unpend.placement.fixed import FixedNodes
-from unpend.placement.ordinals import is_ordered, obstacles_of, placeable, share_ids, whose
+from unpend.placement.ordinals import is_ordered, obstacles_of, placeable, share_ids, together_obstacles, whose
 from unpend.placement.scheduler.node_resources import shown
 from unpend.placement.space import ZERO, Interval, Masks, Shape, Space
 from unpend.placement.verdict import Cause, Fact, Obstacle
@@ -154,6 +154,7 @@ def _put_together(placing: Placing, found: FixedReplicas) -> ReplicaAnswer:
     if at_most < placing.needed:
         rules = {number: count.obstacles for number, count in enumerate(counts)}
         obstacles = obstacles_of(placing.demand, placing.shares, most, rules, placing.space)
+        obstacles = obstacles or together_obstacles(placing.pod, at_most, placing.needed, placing.shares)
     return ReplicaAnswer(
         min(at_least, at_most),
         at_most,
@@ -208,10 +209,11 @@ def pack(demand: Demand, space: Space, accepted: Masks, limit: int) -> Interval:
 def shortage(placing: Placing, most: int) -> Obstacle:
     """What runs out first when `most` pods are placed: host ports, pod slots or a resource (P-721, S-604)."""
     demand, space = placing.demand, placing.space
-    too_few = volume_counts.too_few(demand, most, placing.needed) if demand.volumes else None
-    if too_few is not None:
-        return too_few
     nodes = list(space.bits(placing.accepted.possible))
+    if demand.volumes:
+        found = volume_counts.shortage(demand, [space.shapes[n] for n in nodes], most, placing.needed)
+        if found is not None:
+            return found
     start = f"{most} of the {placing.needed} pods find room"
     count = f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}"
     if demand.ports and len(nodes) <= most:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from unpend.model.pod import EffectivePod
 from unpend.placement.claims import Share
 from unpend.placement.conflict import conflict
 from unpend.placement.demand import Demand, with_volumes
@@ -69,3 +70,21 @@ def _where(share: Share) -> list[Obstacle]:
                 text = message + spelled(rule.alternatives)
                 found.append(Obstacle("volume", text, "scheduler:S-1043", mount.place, against, "volume"))
     return found
+
+
+def together_obstacles(pod: EffectivePod, most: int, needed: int, shares: Sequence[Share]) -> tuple[Obstacle, ...]:
+    """Why the ordinals cannot all run although each can: rules about other pods, and where the volumes are."""
+    spec = pod.spec
+    message = f"{most} of {needed} ordinals can run at once where their volumes are"
+    found = [
+        Obstacle("topologySpread", message, "scheduler:S-812", constraint.place, None, "topology")
+        for constraint in spec.spread
+        if constraint.when_unsatisfiable == "DoNotSchedule"
+    ]
+    found += [
+        Obstacle("podAntiAffinity", message, "scheduler:S-923", term.place, None, "affinity")
+        for term in spec.affinity.anti_required
+    ]
+    if not found:
+        found.append(Obstacle("resources", message, "scheduler:P-721", spec.place, None, "resources"))
+    return (*found, *(obstacle for share in shares for obstacle in _where(share)))

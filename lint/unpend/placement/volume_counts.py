@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from unpend.placement.demand import Demand
 from unpend.placement.scheduler import node_affinity
@@ -38,17 +38,33 @@ def at_most(demand: Demand, limit: int) -> int:
     return min((len(rule.static) for _, rule in one_each(demand.volumes.mounts)), default=limit)
 
 
-def too_few(demand: Demand, most: int, needed: int) -> Obstacle | None:
-    """The obstacle of fewer volumes than pods; None where that is not what keeps the number at `most`."""
+def shortage(demand: Demand, shapes: Sequence[Shape], most: int, needed: int) -> Obstacle | None:
+    """The obstacle of fewer volumes, or places for them, than pods; None where that does not keep the number at `most`.
+
+    `shapes` are those that take one pod.
+    """
+    start = f"{most} of the {needed} pods"
     for mount, rule in one_each(demand.volumes.mounts):
         if len(rule.static) <= most < needed:
-            first = rule.static[0]
+            count = len(rule.static)
+            against = Against(f"PersistentVolume/{rule.static[0].name}", rule.static[0].place)
             message = (
-                f"{most} of the {needed} pods find a volume: no PersistentVolume is made for {mount.volume!r}, and "
-                f"{len(rule.static)} {'is' if len(rule.static) == 1 else 'are'} free"
+                f"{start} find a volume: no PersistentVolume is made for {mount.volume!r}, and {count} "
+                f"{'is' if count == 1 else 'are'} free"
             )
-            against = Against(f"PersistentVolume/{first.name}", first.place)
             return Obstacle("volume", message, "scheduler:S-1010", mount.place, against, "volume")
+    attached = demand.volumes.attached
+    if attached and sum(copies(attached, shape, needed) if shape.attach_limits else needed for shape in shapes) <= most:
+        mount = next(m for m in demand.volumes.mounts if m.attached is not None)
+        message = f"{start} can attach their volumes: the nodes take no more of them, as their CSINodes say"
+        against = Against(shapes[0].source.owner, shapes[0].source.name())
+        return Obstacle("volume", message, "scheduler:S-1034", mount.place, against, "volume")
+    disks = demand.volumes.disks
+    if disks and len(shapes) <= most and any(disk.clashes(disk) for disk in disks):
+        message = (
+            f"{start} find a node of their own: the {disks[0].kind} disk {disks[0].names[0]!r} is for one of a node"
+        )
+        return Obstacle("volume", message, "scheduler:S-1033", disks[0].place, None, "volume")
     return None
 
 

@@ -10,6 +10,7 @@ from unpend.placement.replicas.together import only
 from unpend.placement.replicas.world import Budget, Kind, World
 from unpend.placement.scheduler.topology_spread import hard_constraints
 from unpend.placement.verdict import Cause, Obstacle
+from unpend.placement.volumes import disk_of
 from unpend.records import replace
 from unpend.source.place import Place
 
@@ -67,7 +68,12 @@ def _groups(kind: Kind, pod: EffectivePod, full: Kind) -> tuple[_Group, ...]:
         groups.append(_Group("affinity", "podAffinity", "S-918", "pod affinity", replace(kind, affinity=None), places))
     if kind.apart:
         places = tuple(p.place for p in pod.host_ports if p.host_port)
-        groups.append(_Group("ports", "hostPort", "S-604", "host ports", replace(kind, apart=()), places))
+        if places:
+            groups.append(_Group("ports", "hostPort", "S-604", "host ports", replace(kind, apart=()), places))
+        else:
+            places = tuple(disk.place for v in spec.volumes if (disk := disk_of(v)) is not None)
+            what = "a disk that one pod of a node can use"
+            groups.append(_Group("volume", "volume", "S-1033", what, replace(kind, apart=()), places))
     if kind.exclusive:
         places = tuple(v.place for v in spec.volumes if v.claim)
         what = "a ReadWriteOncePod claim"
