@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unpend.catalog.allocatable import MIB, Hardware, allocatable, capacity
+from unpend.catalog.allocatable import MIB, Hardware, address_limited_pods, allocatable, capacity
 from unpend.catalog.aws import AwsCatalog, aws_catalog
 from unpend.catalog.azure import azure_sizes
 from unpend.catalog.catalog import Catalog
@@ -116,3 +116,13 @@ def _own(name: str, catalog: OwnCatalog) -> Machine:
     nominal.setdefault("pods", TEMPLATE_PODS)
     labels = {key: values[0] for key, values in found.labels.items() if len(values) == 1}
     return Machine(name, labels.get(ARCH, "amd64"), nominal, found.allocatable, {INSTANCE_TYPE: name, **labels})
+
+
+def pods_by_network(name: str) -> tuple[int, int] | None:
+    """Pods for which an EC2 type has addresses, and the most with prefix delegation (§6.8); None where unknown."""
+    catalog = aws_catalog()
+    number = catalog.number(name)
+    if number is None:
+        return None
+    hardware = catalog.hardware(number)
+    return address_limited_pods(hardware), 110 if hardware.cpu < _FROM_THE_ENI_UP else 250

@@ -1,9 +1,10 @@
-"""Karpenter launches no node for a pod; only a node that is there for other pods can take it.
+"""The autoscaler launches no node for a pod; only a node that is there for other pods can take it.
 
 ## What it checks
 
 Pods whose verdict hangs on existing nodes: kube-scheduler would put them on nodes of a pool, but Karpenter launches none for them,
-because it reads the pod's rules otherwise (the order of OR terms, a custom label without known values, a static pool, `minValues`).
+because it reads the pod's rules otherwise (the order of OR terms, a custom label without known values, a static pool, `minValues`),
+or Cluster Autoscaler does not know that the nodes of an empty group would do (a label that no tag tells, NotTriggerScaleUp).
 
 ## Why it matters
 
@@ -78,7 +79,7 @@ None.
 ## References
 
 - [kubernetes-sigs/karpenter#2734](https://github.com/kubernetes-sigs/karpenter/issues/2734)
-- karpenter:X-1, karpenter:S-2, karpenter §2.8
+- autoscaler §7, karpenter:X-1, karpenter:S-2, karpenter §2.8
 """
 
 from __future__ import annotations
@@ -101,9 +102,10 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         obstacle = pool.obstacles[0] if pool.obstacles else None
         against = obstacle.against if obstacle else None
         why = f": {obstacle.message}" if obstacle else ""
+        refuses = "gets no node" if pool.autoscaler == "cluster-autoscaler" else "launches no node"
         yield Finding(
             (obstacle.place if obstacle else None) or workload.template.spec.place,
-            f"{pool.pool} launches no node for this pod, it can only use one that is there for other pods{why}.",
+            f"{pool.pool} {refuses} for this pod, it can only use one that is there for other pods{why}.",
             related=() if against is None else (Related(f"of {pool.pool}", against.place),),
             certainty=verdict.certainty,
             subject=placement(workload.id),
@@ -119,7 +121,7 @@ RULE = Rule(
     severity="warning",
     doc=__doc__,
     check=check,
-    needs=("workloads", "nodepools"),
+    needs=("workloads", "pools"),
     rank=60,
     competes=True,
     assumes_closed=("pools",),

@@ -1,10 +1,11 @@
-"""Karpenter launches nodes for a pod, and kube-scheduler refuses every one of them.
+"""The autoscaler launches nodes for a pod, and kube-scheduler refuses every one of them.
 
 ## What it checks
 
-Both deciders, NodePool by NodePool: what Karpenter would launch for the pod, and whether the real node then takes it. They differ
-where Karpenter reads a rule otherwise than kube-scheduler (an empty node affinity term, a custom label that gets another value), or
-does not know what is on the node (requests that a LimitRange gives to the pods of DaemonSets).
+Both deciders, pool by pool: what Karpenter or Cluster Autoscaler would launch for the pod, and whether the real node then takes it.
+They differ where Karpenter reads a rule otherwise than kube-scheduler (an empty node affinity term, a custom label that gets another
+value), or does not know what is on the node (requests that a LimitRange gives to the pods of DaemonSets). Cluster Autoscaler imagines
+the nodes of an empty group from tags and nominal sizes, and real ones have a taint that no tag tells, or less memory.
 
 ## Why it matters
 
@@ -87,7 +88,8 @@ None.
 ## References
 
 - [Karpenter: troubleshooting](https://karpenter.sh/docs/troubleshooting/)
-- karpenter §2.5, karpenter §2.7, karpenter:I-3, scheduler:P-505
+- [kubernetes/autoscaler#2418](https://github.com/kubernetes/autoscaler/issues/2418)
+- autoscaler §7, karpenter §2.5, karpenter §2.7, karpenter:I-3, scheduler:P-505
 """
 
 from __future__ import annotations
@@ -110,9 +112,15 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         obstacle = pool.obstacles[0] if pool.obstacles else None
         against = obstacle.against if obstacle else None
         why = f": {obstacle.message}" if obstacle else ""
+        start = (
+            f"Cluster Autoscaler adds nodes of {pool.pool} for this pod (TriggeredScaleUp), kube-scheduler refuses them "
+            "(FailedScheduling), and after ten minutes they go again (ScaleDown)"
+            if pool.autoscaler == "cluster-autoscaler"
+            else f"Karpenter launches nodes of {pool.pool} for this pod, and kube-scheduler refuses them"
+        )
         yield Finding(
             (obstacle.place if obstacle else None) or workload.template.spec.place,
-            f"Karpenter launches nodes of {pool.pool} for this pod, and kube-scheduler refuses them{why}.",
+            f"{start}{why}.",
             related=() if against is None else (Related(f"of {pool.pool}", against.place),),
             certainty=verdict.certainty,
             subject=placement(workload.id),
@@ -128,7 +136,7 @@ RULE = Rule(
     severity="error",
     doc=__doc__,
     check=check,
-    needs=("workloads", "nodepools"),
+    needs=("workloads", "pools"),
     rank=8,
     competes=True,
 )
