@@ -6,16 +6,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from unpend.engine.result import Notice, ReportedFinding, Result, SkippedRule
-from unpend.placement.verdict import ASSUMPTIONS, location_to_dict, place_to_dict
+from unpend.placement.verdict import ASSUMPTIONS, WorkloadVerdict, location_to_dict, place_to_dict
 from unpend.report.jsontext import dumps
 from unpend.report.options import ReportOptions
 from unpend.report.summary import shown, statistics
 from unpend.rule import Edit, Fix
 
+_LEVELS = 4
+"""Down to the values of a finding or of a workload, and to the items of its lists."""
+
 
 def render(result: Result, options: ReportOptions) -> str:
     """The envelope as a text; its schema is `output.schema.json` of `unpend_schemas`."""
-    return dumps(envelope(result, options))
+    return dumps(envelope(result, options), _LEVELS)
 
 
 def envelope(result: Result, options: ReportOptions) -> dict[str, Any]:
@@ -29,7 +32,7 @@ def envelope(result: Result, options: ReportOptions) -> dict[str, Any]:
             "karpenter": options.karpenter_version,
         },
         "findings": [finding_to_dict(f) for f in shown(result, options.show_suppressed)],
-        "workloads": [w.to_dict() for w in result.workloads],
+        "workloads": [_workload(w) for w in result.workloads],
         "assumptions": [{"id": a, "message": ASSUMPTIONS.get(a, "")} for a in result.assumptions],
         "contention": [list(group) for group in result.contention],
         "skippedRules": _skipped(result.skipped_rules),
@@ -72,6 +75,13 @@ def finding_to_dict(finding: ReportedFinding) -> dict[str, Any]:
         "tags": list(finding.tags),
         "fixes": [_fix(fix) for fix in finding.fixes],
     }
+
+
+def _workload(verdict: WorkloadVerdict) -> dict[str, Any]:
+    """The JSON shape of a verdict. The groups are in `contention` once: large ones would be written for each member."""
+    data = verdict.to_dict()
+    del data["contention"]
+    return data
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

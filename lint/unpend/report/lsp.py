@@ -22,7 +22,7 @@ _EMPTY = Lines("")
 
 def render(result: Result, options: ReportOptions) -> str:
     """The array as a text."""
-    return dumps(publications(result, options))
+    return dumps(publications(result, options), 4)
 
 
 def publications(result: Result, options: ReportOptions) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ _IN_SOURCE = {"comment", "annotation"}
 
 def render(result: Result, options: ReportOptions) -> str:
     """The log as a text."""
-    return dumps(log(result, options))
+    return dumps(log(result, options), 4)
 
 
 def log(result: Result, options: ReportOptions) -> dict[str, Any]:
