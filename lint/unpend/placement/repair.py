@@ -33,7 +33,13 @@ class _Plan:
 
 
 def nearest(demand: Demand, space: Space) -> Repair | None:
-    """The cheapest repair over all shapes; None when none of at most three changes helps, or when nothing is refused.
+    """The cheapest repair over all shapes; None when none of at most three changes helps, or when nothing is refused."""
+    found = repaired(demand, space)
+    return None if found is None else found[0]
+
+
+def repaired(demand: Demand, space: Space) -> tuple[Repair, Demand] | None:
+    """The cheapest repair over all shapes with the demand that it leads to.
 
     Fewest changes first; of equal ones a shape that the labels select already, then the order of the shapes.
     """
@@ -105,7 +111,7 @@ def _choose(plan: _Plan, mask: int, space: Space) -> int:
     return space.richest(resource, others)
 
 
-def _repair(plan: _Plan, number: int, space: Space) -> Repair | None:
+def _repair(plan: _Plan, number: int, space: Space) -> tuple[Repair, Demand] | None:
     shape = space.shapes[number]
     changes = [plan.dropped] if plan.dropped else []
     changed = plan.base
@@ -124,7 +130,9 @@ def _repair(plan: _Plan, number: int, space: Space) -> Repair | None:
             step = _EDITS[type(subject.subject)](changed, subject, shape)
         changed, change = step
         changes.append(change)
-    return Repair(shape.source.owner, tuple(changes)) if _verified(changed, number, space, uncordoned) else None
+    if not _verified(changed, number, space, uncordoned):
+        return None
+    return Repair(shape.source.owner, tuple(changes)), changed
 
 
 def _verified(changed: Demand, number: int, space: Space, uncordoned: bool) -> bool:

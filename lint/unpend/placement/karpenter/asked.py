@@ -18,7 +18,7 @@ from unpend.model.pod import ContainerPort, EffectivePod, PreferredNodeTerm, Tol
 from unpend.placement.demand import Alternative, Demand, Written, is_counted
 from unpend.placement.karpenter.requirement import Requirement, requirement
 from unpend.placement.karpenter.requirements import Requirements
-from unpend.placement.karpenter.volumes import NO_VOLUMES, Volumes
+from unpend.placement.karpenter.volumes import NO_WAYS, Ways
 from unpend.placement.verdict import Obstacle
 from unpend.records import dataclass, field
 from unpend.source.place import Place
@@ -75,7 +75,7 @@ class Asked:
     refused: Obstacle | None
     hard: Held
     relaxes_taints: bool
-    volumes: Volumes = NO_VOLUMES
+    volumes: Ways = NO_WAYS
 
     @cached_property
     def attempts(self) -> tuple[Attempt, ...]:
@@ -114,7 +114,7 @@ def asked_of(
     respects: bool,
     relaxes_taints: bool,
     hard: Held,
-    volumes: Volumes = NO_VOLUMES,
+    volumes: Ways = NO_WAYS,
     ignores_claims: bool = True,
     dropped: frozenset[int] = frozenset(),
 ) -> Asked:
@@ -124,7 +124,7 @@ def asked_of(
     terms: tuple[tuple[Requirement, ...], ...] = ()
     if demand.affinity is not None:
         terms = tuple(tuple(_requirement(w) for w in a.written if w.kind == "nodeAffinity") for a in alternatives)
-    soft = tuple(s for n, s in enumerate(_soft(pod)) if n not in dropped) if respects else ()
+    soft = tuple(s for n, s in enumerate(soft_constraints(pod)) if n not in dropped) if respects else ()
     heaviest = next((s.requirements for s in _preferred_terms(pod) if s.requirements is not None), ())
     if dropped or not pod.spec.affinity.preferred:
         heaviest = next((s.requirements for s in soft if s.requirements is not None), ())
@@ -185,7 +185,7 @@ def _preferred_terms(pod: EffectivePod) -> Iterator[Soft]:
         yield Soft(expressions, "yes", preferred.place, "the preferred node affinity term")
 
 
-def _soft(pod: EffectivePod) -> Iterator[Soft]:
+def soft_constraints(pod: EffectivePod) -> Iterator[Soft]:
     """The soft constraints in the order in which they are given up (`karpenter.md` §3.5)."""
     affinity = pod.spec.affinity
     for term in sorted(affinity.pod_preferred, key=lambda t: -(t.weight or 0)):

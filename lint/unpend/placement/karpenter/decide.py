@@ -18,8 +18,8 @@ from unpend.placement.karpenter.managed import AWS_GROUP, ManagedPool, ManagedPo
 from unpend.placement.karpenter.plan import Launch, Plan, Planner
 from unpend.placement.karpenter.requirements import Requirements
 from unpend.placement.karpenter.space import PoolSpace, label_of_any_node
-from unpend.placement.karpenter.volumes import VolumeView
-from unpend.placement.scheduler import node_affinity, node_ports, taint_toleration
+from unpend.placement.karpenter.volumes import ways_of
+from unpend.placement.scheduler import filters, node_affinity, node_ports, taint_toleration, volume_binding
 from unpend.placement.space import Masks
 from unpend.placement.verdict import Cause, Certainty, Fact, Obstacle, Verdict
 from unpend.records import dataclass, field, replace
@@ -97,7 +97,6 @@ class Decider:
         self.pools = pools
         self.settings = pools.settings
         self.planner = Planner(pools.strict)
-        self.volumes = VolumeView(pools.inventory, pools.settings)
         self._rooms: dict[object, Masks] = {}
 
     @cached_property
@@ -115,7 +114,7 @@ class Decider:
             respects=self.respects,
             relaxes_taints=self.pools.relaxes_taints,
             hard=hard_topology(pod),
-            volumes=self.volumes.of(pod),
+            volumes=ways_of(demand.volumes),
             ignores_claims=self.settings.karpenter.ignore_dra_requests,
             dropped=dropped,
         )
@@ -162,6 +161,9 @@ class Decider:
             masks = masks.both(node_ports.accepts(demand, space))
         if masks.possible:
             masks = masks.both(self._room(demand, space))
+        if demand.volumes and masks.possible:
+            masks = masks.both(filters.accepts_volumes(demand, space))
+            masks = volume_binding.settled(demand, masks, space)
         if demand.claims:
             return Masks(0, masks.possible)
         return Masks(masks.possible, masks.possible) if masks.sure == masks.possible else masks
@@ -260,7 +262,8 @@ def _first(plan: Plan, pool: ManagedPool) -> int | None:
 
 def _launched(pool: ManagedPool, requirements: Requirements) -> dict[str, ValueSet]:
     """The labels of a node that is launched for these requirements, beside those of type and offering."""
-    assert pool.space is not None and pool.grid is not None
+    assert pool.space is not None
+    assert pool.grid is not None
     labels = dict(pool.space.labels.custom)
     for requirement in requirements:
         key = requirement.key
@@ -282,6 +285,20 @@ def _refused_by_any_shape(pool: ManagedPool, demand: Demand) -> Cause | None:
         if not alternative.broken and all(_could_have(pool, key, w) for key, w in alternative.folded.items()):
             return None
     return "labels"
+
+
+def fewest_changes(pool: ManagedPool, demand: Demand) -> int:
+    """A lower bound of the changes after which kube-scheduler takes a pod: taints, and labels that all nodes share."""
+    taints = untolerated(demand.tolerations + demand.possible_tolerations, pool.staying_taints, FILTERING_EFFECTS)
+    labels = min(
+        (
+            sum(not _could_have(pool, key, wanted) for key, wanted in alternative.folded.items())
+            for alternative in demand.alternatives
+            if not alternative.broken
+        ),
+        default=1,
+    )
+    return len(taints) + labels
 
 
 def _could_have(pool: ManagedPool, key: str, wanted: ValueSet) -> bool:
@@ -341,11 +358,11 @@ def best_first(answers: Sequence[PoolAnswer]) -> PoolAnswer | None:
 
 def starving(answers: Sequence[PoolAnswer], best: PoolAnswer) -> PoolAnswer | None:
     """A pool in a loop that Karpenter tries before the best one, or with it."""
-    for answer in answers:
-        if answer.verdict == "loop" and answer.first is not None and best.first is not None:
-            if (answer.first, answer.pool.number) < (best.first, best.pool.number):
-                return answer
-    return None
+    if best.first is None:
+        return None
+    place = (best.first, best.pool.number)
+    looping = (a for a in answers if a.verdict == "loop" and a.first is not None)
+    return next((a for a in looping if (a.first or 0, a.pool.number) < place), None)
 
 
 def spot_pools(answers: Sequence[PoolAnswer]) -> tuple[int, int]:

@@ -110,7 +110,7 @@ class Grid:
         return key in self.well_known and key not in CORE_WELL_KNOWN
 
     def planned(self, requirement: Requirement) -> Masks:
-        """The pairs that Karpenter takes for a requirement (`karpenter.md` §7.3); all where they do not define its key."""
+        """The pairs that Karpenter takes for a requirement (§7.3); all of them where they do not define its key."""
         token = ("planned", requirement.key, requirement)
         found = self._memo.get(token)
         if found is None:

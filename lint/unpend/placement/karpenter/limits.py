@@ -71,9 +71,9 @@ def _apart(pod: EffectivePod) -> bool:
     labels = pod.labels
     for term in pod.spec.affinity.anti_required:
         plain = not (term.namespaces or term.namespace_selector or term.match_label_keys or term.mismatch_label_keys)
-        if plain and term.topology_key == HOSTNAME and term.selector is not None:
-            if matches(term.selector.expressions, labels):
-                return True
+        alone = plain and term.topology_key == HOSTNAME and term.selector is not None
+        if alone and term.selector is not None and matches(term.selector.expressions, labels):
+            return True
     return False
 
 

@@ -1,8 +1,9 @@
-"""A NodePool made ready to be asked: its requirements, its node class, the nodes that it could make, why it makes none."""
+"""A NodePool made ready to be asked: requirements, node class, the nodes that it could make, or why it makes none."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from unpend.algebra.taints import untolerated
 from unpend.algebra.values import ValueSet
@@ -32,7 +33,7 @@ from unpend.placement.karpenter.devices import waiting
 from unpend.placement.karpenter.grid import Grid, admitted
 from unpend.placement.karpenter.requirement import one_of, requirement
 from unpend.placement.karpenter.requirements import Requirements
-from unpend.placement.karpenter.space import PoolLabelIndex, PoolSpace, label_of_any_node
+from unpend.placement.karpenter.space import ADDED_BY_ADD_ONS, PoolLabelIndex, PoolSpace, label_of_any_node
 from unpend.placement.karpenter.template import impossible_keys, node_class_key, template_requirements
 from unpend.placement.scheduler import node_affinity
 from unpend.placement.space import Masks, TakenPort
@@ -42,6 +43,7 @@ from unpend.settings import Settings
 from unpend.source.place import Place
 
 AWS_GROUP = "karpenter.k8s.aws"
+_EBS = "ebs.csi.aws.com"
 _UNREGISTERED = "karpenter.sh/unregistered"
 
 
@@ -85,10 +87,10 @@ class PoolSource:
 class ManagedPool:
     """One NodePool in one run.
 
-    `unusable` says why it surely makes no node (P1), `doubts` why it perhaps makes none or nodes that nobody knows (P2).
-    `base` are the pairs of type and offering that its own requirements and limits leave, as Karpenter sees them; `exist`
-    those whose zone surely has a subnet, `candidates` the zones of which at least one has. `unknown` says what the pool
-    asks for that the catalogue does not know. `added` are the types to which a NodeOverlay gives a resource.
+    `unusable` says why it surely makes no node (P1), `doubts` why it perhaps makes none, or which ones nobody knows
+    (P2). `base` are the pairs of type and offering that its own requirements and limits leave, as Karpenter sees them;
+    `exist` those whose zone surely has a subnet, `candidates` the zones of which at least one has. `unknown` says what
+    the pool asks for that the catalogue does not know. `added` are the types to which a NodeOverlay gives a resource.
     """
 
     pool: NodePool
@@ -156,15 +158,28 @@ class ManagedPools:
             known |= one.well_known
         self.well_known = known
 
+    @cached_property
+    def perhaps(self) -> frozenset[str]:
+        """Labels of add-ons of which nothing says that they run: there or not."""
+        for volume in self.inventory.volumes:
+            if volume.kind == "csi" and volume.source.get("driver") == _EBS:
+                return frozenset()
+        for workload in self.inventory.workloads:
+            if workload.kind == "DaemonSet":
+                texts = (workload.name, *(c.image for c in workload.template.spec.containers))
+                if any("ebs-csi" in text for text in texts):
+                    return frozenset()
+        return ADDED_BY_ADD_ONS
+
     def _region_of_files(self) -> str | None:
         from unpend.catalog.aws import region_of
 
         names = [subnet.zone for c in self.inventory.node_classes for subnet in c.subnets or ()]
         names += self.settings.zones
         for pool in self.inventory.node_pools:
-            for requirement in pool.requirements:
-                if requirement.key == ZONE and requirement.operator == "In":
-                    names += requirement.values
+            for entry in pool.requirements:
+                if entry.key == ZONE and entry.operator == "In":
+                    names += entry.values
         regions = {region for name in names if (region := region_of(name)) is not None}
         return next(iter(regions)) if len(regions) == 1 else None
 
@@ -252,13 +267,13 @@ class ManagedPools:
         found.grid = grid
         pool = found.pool
         sure = possible = grid.all
-        for requirement in found.requirements:
-            answer = grid.planned(requirement)
+        for asked in found.requirements:
+            answer = grid.planned(asked)
             sure &= answer.sure
             possible &= answer.possible
-            text = catalog.unknown(requirement.key, admitted(requirement))
+            text = catalog.unknown(asked.key, admitted(asked))
             if text is not None:
-                found.unknown[requirement.key] = text
+                found.unknown[asked.key] = text
         found.exist = grid.all if exact else 0
         if not exact:
             by_zone: dict[tuple[str, str], int] = {}
@@ -374,7 +389,9 @@ class ManagedPools:
         if any(group.resources is not None for group in grid.groups):
             alive = grid.collapse(within)
         within &= grid.spread(alive)
-        labels = PoolLabelIndex(grid, within, found.requirements, self._custom(found), self._open_keys(found))
+        labels = PoolLabelIndex(
+            grid, within, found.requirements, self._custom(found), self._open_keys(found), self.perhaps
+        )
         plain = PoolSpace(
             grid, within, labels, found.staying_taints, (resources, resources, resources), (), found.source
         )

@@ -114,7 +114,7 @@ class Planner:
         clash, requirements, masks, unknown = self._requirements(pool, grid, attempt.requirements)
         if clash is not None:
             return Refusal("requirements", attempt, clash=clash)
-        if asked.volumes.alternatives:
+        if asked.volumes.ways:
             clash, requirements, masks, unknown = self._volumes(pool, grid, asked, attempt)
             if clash is not None:
                 return Refusal("volumes", attempt, clash=clash)
@@ -151,7 +151,7 @@ class Planner:
     ) -> tuple[Clash | None, Requirements, Masks, str | None]:
         """The first way to have the volumes that leaves something; all that clash end in the clash of the last (V-14)."""
         found = last = self._requirements(pool, grid, attempt.requirements)
-        for way in asked.volumes.alternatives:
+        for way in asked.volumes.ways:
             clash = found[1].incompatibility(way, pool.well_known)
             if clash is not None:
                 last = (clash, *found[1:])

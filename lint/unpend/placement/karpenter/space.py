@@ -45,8 +45,16 @@ class PoolLabelIndex(LabelIndex):
     """The labels of a pool's nodes: those of types and offerings from the grid, all others from the pool."""
 
     def __init__(
-        self, grid: Grid, within: int, narrowed: Requirements, custom: Mapping[str, ValueSet], open_keys: frozenset[str]
+        self,
+        grid: Grid,
+        within: int,
+        narrowed: Requirements,
+        custom: Mapping[str, ValueSet],
+        open_keys: frozenset[str],
+        perhaps: frozenset[str] = ADDED_BY_ADD_ONS,
     ) -> None:
+        """`open_keys` may have any value or none; `perhaps` are older names that are there or not."""
+        self.perhaps = perhaps
         self.grid = grid
         self.everything = within
         self.narrowed = narrowed
@@ -56,17 +64,21 @@ class PoolLabelIndex(LabelIndex):
 
     @property
     def keys(self) -> Iterable[str]:
+        """The labels that the pool gives."""
         return self.custom.keys()
 
     def values(self, key: str) -> Mapping[str, int]:
+        """The known values of a label, each with the shapes that can have it."""
         if key in self.custom:
             return dict.fromkeys(self.custom[key].values or (), self.everything)
         return {value: mask & self.everything for value, mask in self.grid.values(normalized(key)).items()}
 
     def odd(self, key: str) -> Mapping[str, int]:
+        """Nothing: types and pools have legal label values only."""
         return {}
 
     def ask(self, key: str, wanted: ValueSet) -> Masks:
+        """The shapes whose label is in the set."""
         found = self._answers.get((key, wanted))
         if found is None:
             found = self._answers[key, wanted] = self._find(key, wanted)
@@ -78,7 +90,7 @@ class PoolLabelIndex(LabelIndex):
             name = normalized(key)
             answer = self.grid.actual(name, wanted, self.narrowed.by_key.get(name))
             sure, possible = answer.sure & self.everything, answer.possible & self.everything
-            if key in ADDED_BY_ADD_ONS:
+            if key in self.perhaps:
                 return Masks(sure if wanted.admits_absent else 0, self.everything if wanted.admits_absent else possible)
             return Masks(sure, possible)
         relation = self.unlisted(key, known).relation(wanted)
@@ -217,7 +229,7 @@ class PoolSpace(Space):
         self.devices: Mapping[str, int] = devices or {}
         self.labels = labels
         self.pool_taints = tuple(taint for taint in taints if taint.effect in FILTERING_EFFECTS)
-        self.cordoned = 0
+        self.cordoned = self.disked = self.limited = self.uncounted = 0
         self.memo = {}
         self.total, self.low, self.high = resources
         self.taken = tuple(ports)
@@ -230,6 +242,7 @@ class PoolSpace(Space):
         self.slots = self.with_free("pods", 1)
 
     def named(self, name: str) -> int:
+        """Nothing: nobody knows the name of a node that does not exist yet (P-511)."""
         return 0
 
     def _overfull_types(self) -> int:
@@ -282,6 +295,7 @@ class PoolSpace(Space):
         return Masks(possible if masks[0] is masks[1] else masks[0] & within, possible)
 
     def richest(self, resource: str, mask: int) -> int:
+        """The shape of a (non-empty) mask that has most of a resource left, the first of equals."""
         most = -1
         found = (mask & -mask).bit_length() - 1
         types = self.grid.collapse(mask)
@@ -298,6 +312,7 @@ class PoolSpace(Space):
         return (here & -here).bit_length() - 1
 
     def with_port(self, port: ContainerPort) -> Masks:
+        """The shapes on which no DaemonSet holds a host port (S-602)."""
         sure = possible = 0
         for use, masks in self.taken:
             if ports_clash(port, use.port):
@@ -327,7 +342,9 @@ class PoolSpace(Space):
 
     def narrowed(self, narrowed: Requirements, custom: Mapping[str, ValueSet]) -> PoolSpace:
         """The same pool as nodes that are launched for requirements that leave less of its labels."""
-        labels = PoolLabelIndex(self.grid, self.everything, narrowed, custom, self.labels.open_keys)
+        labels = PoolLabelIndex(
+            self.grid, self.everything, narrowed, custom, self.labels.open_keys, self.labels.perhaps
+        )
         return self._like(labels)
 
     def _like(self, labels: PoolLabelIndex) -> PoolSpace:

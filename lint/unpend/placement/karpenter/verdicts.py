@@ -21,6 +21,7 @@ from unpend.placement.karpenter.decide import (
 )
 from unpend.placement.karpenter.limits import most_pods
 from unpend.placement.karpenter.managed import ManagedPool, ManagedPools, belongs
+from unpend.placement.karpenter.repair import nearest_pool
 from unpend.placement.karpenter.words import refusals
 from unpend.placement.scheduler import filters
 from unpend.placement.verdict import (
@@ -234,10 +235,13 @@ class KarpenterRun:
     # Reasons
 
     def explanation(self, workload: str) -> tuple[tuple[Obstacle, ...], Repair | None]:
-        """The conflict with the pool that is nearest to taking the pod, and how it would."""
+        """What stands between the pod and the pool that is nearest to taking it, and how it would."""
         answers = self.answers(workload)
-        best = max(answers, key=lambda a: (_ORDER.index(a.verdict), -a.pool.number))
-        return self.obstacles(workload, best), None
+        repair = nearest_pool(self.decider, answers, self._pods[workload][1])
+        chosen = next((a for a in answers if repair is not None and a.pool.name == repair.pool), None)
+        if chosen is None:
+            chosen = max(answers, key=lambda a: (_ORDER.index(a.verdict), -a.pool.number))
+        return self.obstacles(workload, chosen), repair
 
     def refusing(self, answer: PoolAnswer) -> Cause:
         """The rule by which kube-scheduler refuses all nodes of a pool (P5)."""

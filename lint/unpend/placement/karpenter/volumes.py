@@ -1,105 +1,70 @@
-"""Volumes of a pod as Karpenter judges them before it plans (`karpenter.md` §6.1), and the zones that they allow (§6.2)."""
+"""The volumes of a pod as Karpenter judges them before it plans (`karpenter.md` §6.1), and where they allow (§6.2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Literal
 
-from unpend.model.inventory import Inventory, PersistentVolumeClaim
 from unpend.model.karpenter_labels import HOSTNAME
-from unpend.model.pod import EffectivePod, NodeSelectorTerm, Volume
+from unpend.placement.demand import Alternative
 from unpend.placement.karpenter.requirement import Requirement, requirement
 from unpend.placement.karpenter.requirements import Requirements
 from unpend.placement.verdict import Obstacle
+from unpend.placement.volumes import Mount, PodVolumes
 from unpend.records import dataclass
-from unpend.settings import Settings
 
 Known = Literal["yes", "unknown"]
+_MOST_WAYS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Volumes:
-    """The volumes of a pod: ways in which they can be had, each as requirements; `refused` when there is surely none.
+class Ways:
+    """Ways in which a pod can have its volumes, each as requirements of the node; none at all: nothing is asked.
 
-    `known` is `unknown` when binding depends on something that the files do not say.
+    `refused` is set where Karpenter does not plan the pod. `known` is `unknown` where binding depends on something that
+    the files do not say.
     """
 
-    alternatives: tuple[Requirements, ...] = ()
+    ways: tuple[Requirements, ...] = ()
     known: Known = "yes"
     refused: Obstacle | None = None
 
 
-NO_VOLUMES = Volumes()
+NO_WAYS = Ways()
 
 
-class VolumeView:
-    """Claims, volumes and classes of an inventory."""
-
-    def __init__(self, inventory: Inventory, settings: Settings) -> None:
-        self.inventory = inventory
-        self.closed = settings.world.claims == "closed"
-        self._claims = {(c.namespace, c.name): c for c in inventory.claims}
-        self._volumes = {v.name: v for v in inventory.volumes}
-        self._made = {(w.namespace, claim.name) for w in inventory.workloads for claim in w.claim_templates}
-
-    def of(self, pod: EffectivePod) -> Volumes:
-        """The volumes of a pod."""
-        if not any(volume.claim is not None or volume.kind == "ephemeral" for volume in pod.spec.volumes):
-            return NO_VOLUMES
-        alternatives: list[Requirements] = [Requirements()]
-        known: Known = "yes"
-        for volume in pod.spec.volumes:
-            if volume.kind == "ephemeral":
-                known = "unknown"
-                continue
-            if volume.claim is None:
-                continue
-            claim = self._claims.get((pod.namespace, volume.claim))
-            if claim is None:
-                if (pod.namespace, volume.claim) in self._made or not self.closed:
-                    known = "unknown"
-                    continue
-                return Volumes(refused=_missing(volume))
-            terms = self._terms(claim)
-            if terms is None:
-                known = "unknown"
-                continue
-            ways = [_requirements(term, local) for term, local in terms] or [Requirements()]
-            alternatives = [one.narrowed(way) for one in alternatives for way in ways][:64]
-        return Volumes(tuple(alternatives), known)
-
-    def _terms(self, claim: PersistentVolumeClaim) -> list[tuple[NodeSelectorTerm, bool]] | None:
-        """Where the volume of a claim is, or can be made; None when that is not known."""
-        if claim.terminating or claim.phase == "Lost":
-            return None
-        if claim.volume_name:
-            volume = self._volumes.get(claim.volume_name)
-            if volume is None:
-                return None
-            local = volume.kind in ("local", "hostPath")
-            return [(term, local) for term in volume.terms or ()]
-        storage = self.inventory.storage_classes.get(claim.storage_class or "")
-        if storage is None or storage.binding_mode != "WaitForFirstConsumer":
-            return None
-        return [(term, False) for term in storage.topologies]
+def ways_of(volumes: PodVolumes) -> Ways:
+    """The ways of all volumes together: those that contradict each other are left out, unless all do (`V-12`)."""
+    if not volumes.mounts:
+        return NO_WAYS
+    if volumes.blocked:
+        return Ways(refused=volumes.blocked[0].blocked)
+    known: Known = "unknown" if volumes.facts else "yes"
+    together: list[Requirements] = []
+    for mount in volumes.mounts:
+        own = list(_of_mount(mount))
+        if not own:
+            continue
+        pairs = [(one, way) for one in together or [Requirements()] for way in own][:_MOST_WAYS]
+        together = [one.narrowed(way) for one, way in pairs if one.clash(way) is None]
+        together = together or [one.narrowed(way) for one, way in pairs]
+    return Ways(tuple(together), known)
 
 
-def _requirements(term: NodeSelectorTerm, local: bool) -> Requirements:
-    return Requirements.of(_of_term(term, local))
+def _of_mount(mount: Mount) -> Iterator[Requirements]:
+    """The ways of one volume: of the terms of a bound one (`V-10`), or of the topologies of its class (`V-11`)."""
+    local = mount.bound_to is not None and mount.bound_to.kind in ("local", "hostPath")
+    for rule in mount.rules:
+        alternatives: tuple[Alternative, ...] = ()
+        if rule.kind == "bound":
+            alternatives = rule.alternatives
+        elif rule.kind == "unbound" and rule.provisioning is not None:
+            alternatives = rule.provisioning.topologies or ()
+        for alternative in alternatives:
+            yield Requirements.of(_requirements(alternative, local))
 
 
-def _of_term(term: NodeSelectorTerm, local: bool) -> Iterator[Requirement]:
-    for expression in term.expressions:
-        if not (local and expression.key == HOSTNAME):
-            yield requirement(expression.key, expression.operator, expression.values)
-
-
-def _missing(volume: Volume) -> Obstacle:
-    return Obstacle(
-        "volume",
-        f"the claim {volume.claim!r} is not there (ignoring pod, persistentvolumeclaim not found)",
-        "karpenter:V-1",
-        volume.place,
-        None,
-        "volume",
-    )
+def _requirements(alternative: Alternative, local: bool) -> Iterator[Requirement]:
+    for written in alternative.written:
+        if not (local and written.key == HOSTNAME):
+            yield requirement(written.key, written.operator, written.texts)
