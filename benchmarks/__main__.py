@@ -72,7 +72,7 @@ def bulk(count: int = 10_000) -> None:
         root = Path(folder)
         (root / ".git").mkdir()
         corpus.write_files(root / "apps", count)
-        (root / "nodes.yaml").write_text(corpus.nodes(), encoding="utf-8")
+        (root / "nodes.yaml").write_text(corpus.nodes(count), encoding="utf-8")
         stream = root / "stream.yml"
         stream.write_text("---\n".join(corpus.documents(count)), encoding="utf-8")
         size = stream.stat().st_size / 1e6
@@ -115,7 +115,7 @@ def memory_and_growth() -> None:
             root = Path(folder)
             (root / ".git").mkdir()
             corpus.write_files(root / "apps", count)
-            (root / "nodes.yaml").write_text(corpus.nodes(), encoding="utf-8")
+            (root / "nodes.yaml").write_text(corpus.nodes(count), encoding="utf-8")
             start = time.perf_counter()
             code = (
                 "import resource, subprocess, sys\n"

@@ -1,4 +1,8 @@
-"""Generated manifests that look like what Helm renders: about 75 lines a document, deterministic."""
+"""Generated manifests that look like what Helm renders: about 75 lines a document, deterministic.
+
+One workload in twelve has something wrong: a pool that does not exist, a taint that is not tolerated, a request that no
+node can meet.
+"""
 
 from __future__ import annotations
 
@@ -19,17 +23,17 @@ def labels(name: str, indent: int) -> str:
 
 
 def workload(rng: random.Random, number: int) -> str:
-    kind = rng.choice(("Deployment", "Deployment", "Deployment", "StatefulSet", "DaemonSet"))
+    kind = rng.choices(("Deployment", "StatefulSet", "DaemonSet"), (75, 24, 1))[0]
     name = f"svc-{number}"
     replicas = f"  replicas: {rng.randint(1, 6)}\n" if kind != "DaemonSet" else ""
-    pool = rng.choice(("general", "general", "general", "batch", "gpuu"))
+    pool = rng.choices(("general", "batch", "gpuu"), (75, 20, 5))[0]
     toleration = (
         "      tolerations:\n        - key: dedicated\n          operator: Equal\n          value: batch\n"
         "          effect: NoSchedule\n"
-        if rng.random() < 0.4
+        if rng.random() < (0.9 if pool == "batch" else 0.2)
         else ""
     )
-    cpu = rng.choice(("100m", "250m", "500m", "1", "2", "12"))
+    cpu = rng.choices(("100m", "250m", "500m", "1", "400"), (30, 30, 25, 14, 1))[0]
     return f"""apiVersion: apps/v1
 kind: {kind}
 metadata:
@@ -120,18 +124,18 @@ def documents(count: int, seed: int = 7) -> Iterator[str]:
         yield workload(rng, number) if rng.random() < 0.75 else other(rng, number)
 
 
-def nodes() -> str:
-    """Twelve Node objects in three zones."""
+def nodes(count: int = 1_200) -> str:
+    """Node objects in three zones with room for a corpus of `count` documents, twelve at least."""
     parts = []
-    for index in range(12):
+    for index in range(max(12, count // 100)):
         pool = ("general", "general", "batch")[index % 3]
         taint = "  taints:\n    - {key: dedicated, value: batch, effect: NoSchedule}\n" if pool == "batch" else ""
         parts.append(
             f"apiVersion: v1\nkind: Node\nmetadata:\n  name: node-{index}\n  labels:\n"
             f"    kubernetes.io/hostname: node-{index}\n    kubernetes.io/os: linux\n    pool: {pool}\n"
             f"    topology.kubernetes.io/zone: {ZONES[index % len(ZONES)]}\nspec:\n  providerID: aws:///x/{index}\n{taint}"
-            'status:\n  capacity: {cpu: "16", memory: 64Gi, pods: "110"}\n'
-            '  allocatable: {cpu: 15890m, memory: 60Gi, pods: "110"}\n'
+            'status:\n  capacity: {cpu: "192", memory: 768Gi, pods: "737"}\n'
+            '  allocatable: {cpu: 191450m, memory: 740Gi, pods: "737"}\n'
         )
     return "---\n".join(parts)
 

@@ -137,7 +137,7 @@ def test_the_real_program_says_what_it_says_in_process(program: Any, unpend: Any
 
 
 def test_output_is_utf8_whatever_the_locale(program: Any, project: Path) -> None:
-    app = (project / "app.yaml").read_text(encoding="utf-8").replace("containers:", "containers:  # größe 🚀")
+    app = (project / "app.yaml").read_text(encoding="utf-8").replace("    spec:", "    spec:  # größe 🚀")
     (project / "app.yaml").write_text(app, encoding="utf-8")
     plain = program("check", "app.yaml", "--pools", "nodes.yaml")
     done = program("check", "app.yaml", "--pools", "nodes.yaml", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
