@@ -310,6 +310,15 @@ class OtherObject:
 
 
 @dataclass(frozen=True, slots=True)
+class FargateSelector:
+    """Pods that run on Fargate: those of a namespace (with `*` and `?`) that have all of some labels."""
+
+    namespace: str
+    labels: tuple[tuple[str, str], ...]
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
 class Inventory:
     """All objects of one cluster, by kind, in reading order. Later kinds are added as further fields.
 
@@ -333,6 +342,7 @@ class Inventory:
     node_classes: tuple[NodeClass, ...] = ()
     node_overlays: tuple[NodeOverlay, ...] = ()
     node_groups: tuple[NodeGroup, ...] = ()
+    fargate: tuple[FargateSelector, ...] = ()
     others: tuple[OtherObject, ...] = ()
     unread_capacity: tuple[OtherObject, ...] = ()
     problems: tuple[Problem, ...] = ()

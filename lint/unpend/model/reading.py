@@ -12,6 +12,7 @@ from importlib import import_module
 
 from unpend.model.builder import Builder
 from unpend.model.inventory import Inventory
+from unpend.model.patches import is_patch, leave_out
 from unpend.settings import Settings
 from unpend.source.document import Object
 
@@ -40,6 +41,7 @@ READERS: dict[tuple[str, str], str] = {
     ("cluster.x-k8s.io", "MachineSet"): "node_groups.cluster_api.keep_group",
     ("eks.aws.m.upbound.io", "NodeGroup"): "node_groups.ack.read_crossplane",
     ("eks.aws.upbound.io", "NodeGroup"): "node_groups.ack.read_crossplane",
+    ("eks.services.k8s.aws", "FargateProfile"): "node_groups.fargate.read_profile",
     ("eks.services.k8s.aws", "Nodegroup"): "node_groups.ack.read_nodegroup",
     ("eksctl.io", "ClusterConfig"): "node_groups.eksctl.read_cluster_config",
     ("extensions", "Deployment"): "workloads.read_deployment",
@@ -83,7 +85,10 @@ def read_objects(objects: Iterable[Object], settings: Settings) -> Inventory:
         reader = loaded.get(key)
         if reader is None:
             reader = loaded[key] = _reader_of(key[0].rpartition("/")[0], key[1])
-        reader(obj, builder)
+        if is_patch(obj):
+            leave_out(obj, builder)
+        else:
+            reader(obj, builder)
     builder.drop_owned()
     builder.tell_apart()
     return builder.finish()

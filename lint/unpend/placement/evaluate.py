@@ -144,7 +144,7 @@ class _Run:
             pod = self.admitted(workload)
             return self._rejected(workload, pod, Replicas(0, 0)) if pod.refusals else self._daemon(workload, pod)
         replicas = self._replicas(workload)
-        if replicas.needed <= 0:
+        if replicas.needed <= 0 or (self.inventory.fargate and _on_fargate(workload, self.inventory)):
             return self._result(workload, _Ruling("skipped", None), ReplicaCounts(replicas.wanted, 0, 0, 0))
         pod = self.admitted(workload)
         if pod.refusals:
@@ -324,6 +324,18 @@ class _Run:
 
 
 _NOTHING = ReplicaAnswer(0, 0)
+
+
+def _on_fargate(workload: Workload, inventory: Inventory) -> bool:
+    """Whether a Fargate profile takes the pods of a workload: they need no node."""
+    from fnmatch import fnmatchcase
+
+    labels = {key: label.value for key, label in workload.template.labels.items()}
+    return any(
+        fnmatchcase(workload.namespace, one.namespace)
+        and all(key in labels and fnmatchcase(labels[key], value) for key, value in one.labels)
+        for one in inventory.fargate
+    )
 
 
 def _gap(placing: Placing) -> Fact:

@@ -12,6 +12,7 @@ from unpend.model.fields import boolean, entries, integer, mapping, sequence, te
 from unpend.model.karpenter import Kubelet
 from unpend.model.metadata import identity, labels
 from unpend.model.node_classes import kubelet
+from unpend.model.node_groups.fargate import selectors
 from unpend.model.node_groups.group import Named, NodeGroup, Planned, Unknown
 from unpend.model.node_groups.images import Image, of_eksctl
 from unpend.model.node_groups.labels import (
@@ -131,6 +132,9 @@ def read_cluster_config(obj: Object, builder: Builder) -> None:
             refusals = tuple(problem for problem in own.found if problem.refused)
             builder.add("node_groups", replace(found, refusals=refusals))
             problems.found.extend(own.found)
+    for entry, place in entries(obj.data, "fargateProfiles", obj.root, problems):
+        for selector in selectors(entry, place):
+            builder.add("fargate", selector)
     builder.problems.found.extend(problems.found)
     if _has_auto_mode(obj):
         builder.other(obj, "unread_capacity")

@@ -180,8 +180,10 @@ class GroupsRun:
         if high < placing.needed:
             if high <= 0:
                 return GroupsRuling("never", counted.cause or "limits", counted.facts, certainty)
-            short = counted.obstacles or (self._at_maximum(placing, answers, high),)
-            return GroupsRuling("partial", counted.cause or "limits", (), certainty, short, more)
+            if not more.high:
+                return GroupsRuling("partial", counted.cause or "limits", (), certainty, counted.obstacles, more)
+            short = self._at_maximum(placing, answers, high)
+            return GroupsRuling("partial", "limits", (), certainty, (short,), more)
         if best.verdict == "conditional":
             return GroupsRuling("conditional", best.cause, facts, certainty, more=more)
         starved = next((a for a in answers if a.verdict == "loop"), None)
