@@ -18,6 +18,7 @@ from unpend.source.discovery import (
     read_stdin_bytes,
 )
 from unpend.source.document import Document, Reading, Trouble
+from unpend.source.kustomize import patch_files, patch_notice
 
 STDIN = "<stdin>"
 
@@ -49,6 +50,7 @@ class Sources:
         self._files: dict[str, SourceFile] = {}
         self._uris: dict[str, str] = {}
         self._charts: dict[str, list[str]] = {}
+        self._patches: dict[str, set[str]] = {}
         self._notices: list[Notice] = []
         self._typed: str | None = None
 
@@ -68,11 +70,22 @@ class Sources:
         return tuple(dict.fromkeys(self._read(discover((pattern,), (), self._base).files)))
 
     def reading(self, uris: Iterable[str]) -> Reading:
-        """The readings of several sources as one."""
-        readings = [self._readings[uri] for uri in uris]
+        """The readings of several sources as one; what kustomize lays over others is read, but gives no objects."""
+        names = tuple(uris)
+        readings = [self._readings[uri] for uri in names]
+        documents = tuple(document for reading in readings for document in reading.documents)
+        patches = patch_files(documents)
+        for uri in names:
+            if uri in patches and self._readings[uri].objects:
+                self._patches.setdefault(patches[uri], set()).add(uri)
         return Reading(
-            tuple(document for reading in readings for document in reading.documents),
-            tuple(item for reading in readings for item in reading.objects),
+            documents,
+            tuple(
+                item
+                for uri, reading in zip(names, readings, strict=True)
+                if uri not in patches
+                for item in reading.objects
+            ),
             tuple(trouble for reading in readings for trouble in reading.troubles),
         )
 
@@ -80,7 +93,8 @@ class Sources:
     def notices(self) -> tuple[Notice, ...]:
         """What should be said of the sources themselves."""
         charts = [chart_notice(chart, uris) for chart, uris in self._charts.items()]
-        return (*self._notices, *(Notice(trouble.message, trouble.uri) for trouble in charts))
+        overlays = [patch_notice(kustomization, uris) for kustomization, uris in self._patches.items()]
+        return (*self._notices, *(Notice(trouble.message, trouble.uri) for trouble in (*charts, *overlays)))
 
     @property
     def texts(self) -> Mapping[str, str]:
