@@ -79,6 +79,21 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="A Pod without a controller keeps its node under Cluster Autoscaler.",
     ),
     RuleEntry(
+        "ca-custom-controller-blocks-scale-down",
+        "disruption",
+        "warning",
+        needs=("workloads", "nodegroups"),
+        options=(
+            Option(
+                "kinds",
+                ("CloneSet", "GameServer", "SparkApplication", "StrimziPodSet"),
+                "kinds that own pods themselves",
+                None,
+            ),
+        ),
+        summary="Pods of a custom controller, for which Cluster Autoscaler keeps the node.",
+    ),
+    RuleEntry(
         "ca-grace-over-ten-minutes",
         "disruption",
         "warning",
@@ -106,6 +121,13 @@ INDEX: tuple[RuleEntry, ...] = (
         "warning",
         needs=("workloads",),
         summary="A long-running workload that Cluster Autoscaler never moves.",
+    ),
+    RuleEntry(
+        "ca-scale-down-disabled",
+        "disruption",
+        "warning",
+        needs=("nodes",),
+        summary="A node that Cluster Autoscaler must never remove.",
     ),
     RuleEntry(
         "capacity-type-invalid-value",
@@ -138,6 +160,7 @@ INDEX: tuple[RuleEntry, ...] = (
         needs=("nodepools",),
         options=(
             Option("exempt", ("stateful", "database"), "words in labels or taints of pools that are left out", None),
+            Option("longest", 12, "hours from which on consolidateAfter is reported", 1),
         ),
         summary="A general NodePool whose nodes are never consolidated.",
     ),
@@ -394,6 +417,15 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="A limit of a NodePool that its nodes cannot use up.",
     ),
     RuleEntry(
+        "min-values-blocks-replacement",
+        "disruption",
+        "info",
+        needs=("nodepools",),
+        enabled=False,
+        profiles=("cost",),
+        summary="A minValues that leaves no cheaper choice for most nodes of a pool.",
+    ),
+    RuleEntry(
         "min-values-unsatisfiable",
         "pools",
         "error",
@@ -648,6 +680,15 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="Placeholder pods that keep no room for the pods they are meant for.",
     ),
     RuleEntry(
+        "pod-counts-as-empty",
+        "disruption",
+        "info",
+        needs=("workloads", "nodepools"),
+        enabled=False,
+        profiles=("reliability",),
+        summary="A pod whose eviction costs nothing, so that its node counts as empty.",
+    ),
+    RuleEntry(
         "pod-grace-exceeds-node-grace",
         "disruption",
         "warning",
@@ -799,13 +840,20 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="A startup taint that nothing among the manifests removes.",
     ),
     RuleEntry(
+        "storageclass-immediate-binding",
+        "volumes",
+        "warning",
+        needs=("storage",),
+        summary="A StorageClass of zonal disks chooses the zone before the pod is scheduled.",
+    ),
+    RuleEntry(
         "suspicious-quantity",
         "resources",
         "warning",
         needs=("workloads",),
         options=(
             Option("smallest-memory", "1Mi", "memory and storage below it are reported", None),
-            Option("largest-cpu", 1000, "cores from which on cpu is reported", 1),
+            Option("largest-cpu", 200, "cores from which on cpu is reported", 1),
         ),
         summary="An amount that was probably meant in another unit.",
     ),
@@ -882,9 +930,35 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="Whether the pods can be placed depends on a fact that is not given.",
     ),
     RuleEntry(
+        "volume-zone-conflict",
+        "volumes",
+        "error",
+        needs=("workloads", "storage"),
+        rank=20,
+        competes=True,
+        assumes_closed=("pools",),
+        summary="The volume of a pod is in a zone where the pod cannot run.",
+    ),
+    RuleEntry(
+        "wrong-csi-topology-key",
+        "volumes",
+        "warning",
+        needs=("storage",),
+        summary="The allowed topologies of a StorageClass name a label that its driver does not know.",
+    ),
+    RuleEntry(
         "yaml-syntax",
         "validity",
         "error",
         summary="The text is not valid YAML or JSON, or says the same key twice.",
+    ),
+    RuleEntry(
+        "zonal-volume-immovable",
+        "volumes",
+        "warning",
+        needs=("workloads", "storage"),
+        enabled=False,
+        profiles=("reliability",),
+        summary="The data of a workload is in one zone, and the workload with it.",
     ),
 )

@@ -92,13 +92,15 @@ from unpend.model.karpenter_labels import ARCH, normalized
 from unpend.placement.demand import demand_of
 from unpend.placement.karpenter.managed import ManagedPool
 from unpend.placement.karpenter.pod_facts import named, reached, reached_architectures
-from unpend.placement.karpenter.pool_facts import managed_pools
+from unpend.placement.karpenter.pool_facts import architectures, managed_pools
 from unpend.rule import Facts, Finding, Option, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload that leaves the architecture open."""
     pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+    if len({name for found in pools.pools for name in architectures(found)}) < 2:
+        return
     for workload in facts.inventory.workloads:
         verdict = facts.verdicts.get(workload.id)
         if verdict is None or workload.namespace == "kube-system" or _says(workload, options["multi-arch"]):

@@ -10,6 +10,8 @@ Auto Mode, and kinds of unknown providers are not reported.
 ## Why it matters
 
 Karpenter sets the reason `NodeClassNotFound` and skips the pool; with a wrong group or kind it skips the pool without a word.
+karpenter-ai-agent, which lets a language model review NodePools, looks for this as well; here the text decides, with the place of
+both sides.
 
 ## Example
 

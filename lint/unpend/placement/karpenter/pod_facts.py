@@ -9,10 +9,9 @@ from unpend.catalog.allocatable import root_device
 from unpend.catalog.node_class import profile_of
 from unpend.model.inventory import Inventory
 from unpend.model.karpenter import NodeClass
-from unpend.model.karpenter_labels import ARCH
 from unpend.placement.demand import Demand
 from unpend.placement.karpenter.managed import ManagedPool, ManagedPools
-from unpend.placement.karpenter.pool_facts import types_of
+from unpend.placement.karpenter.pool_facts import architectures_of, types_of
 from unpend.placement.karpenter.requirement import requirement
 from unpend.placement.verdict import PoolVerdict, WorkloadVerdict
 from unpend.source.place import Place
@@ -132,7 +131,4 @@ def offered_resources(inventory: Inventory, pools: ManagedPools) -> frozenset[st
 
 def reached_architectures(found: ManagedPool, demand: Demand) -> tuple[str, ...]:
     """The processor architectures of the types of a pool that meet what the pod asks for, sorted."""
-    if found.grid is None:
-        return ()
-    types = narrowed(found, demand, types_of(found))
-    return tuple(sorted(name for name, having in found.grid.shapes.values(ARCH).items() if having & types))
+    return architectures_of(found, narrowed(found, demand, types_of(found)))

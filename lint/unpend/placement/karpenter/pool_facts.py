@@ -12,7 +12,7 @@ from unpend.catalog.index import Shapes, bits
 from unpend.catalog.load import catalogs_of
 from unpend.model.inventory import Inventory
 from unpend.model.karpenter import PoolRequirement
-from unpend.model.karpenter_labels import OS, WINDOWS_BUILD
+from unpend.model.karpenter_labels import ARCH, OS, WINDOWS_BUILD
 from unpend.placement.karpenter.daemons import daemons_of
 from unpend.placement.karpenter.grid import Grid, admitted
 from unpend.placement.karpenter.managed import ManagedPool, ManagedPools
@@ -152,6 +152,18 @@ def only_devices(found: ManagedPool) -> bool:
     """Whether every instance type that the pool may launch has a GPU or another accelerator."""
     types = types_of(found)
     return bool(types) and found.grid is not None and not types & ~device_types(found.grid.shapes)
+
+
+def architectures(found: ManagedPool) -> tuple[str, ...]:
+    """The processor architectures of the types that a pool may launch, sorted."""
+    return architectures_of(found, types_of(found))
+
+
+def architectures_of(found: ManagedPool, types: int) -> tuple[str, ...]:
+    """The processor architectures of some types of a pool, sorted."""
+    if found.grid is None:
+        return ()
+    return tuple(sorted(name for name, having in found.grid.shapes.values(ARCH).items() if having & types))
 
 
 @dataclass(frozen=True, slots=True)
