@@ -2,13 +2,16 @@
 
 ## What it checks
 
-`consolidationPolicy: WhenEmpty` and `consolidateAfter: Never` on NodePools that are not static. Pools whose labels or
-taints contain a word of `exempt` are left out: there it is on purpose.
+`consolidationPolicy: WhenEmpty`, `consolidateAfter: Never` and a `consolidateAfter` of `longest` hours or more on
+NodePools that are not static. Pools whose labels or taints contain a word of `exempt` are left out: there it is on
+purpose.
 
 ## Why it matters
 
 WhenEmpty removes a node only when nothing but DaemonSets is left on it, which steady workloads never let happen;
-Never removes none at all. The pool only grows, until its nodes expire. No other linter reads the policy.
+Never removes none at all. The pool only grows, until its nodes expire. A wait of a day means that any pod that comes
+or goes starts the day anew, and from Karpenter 1.14 on such a node does not even take in the pods of another one. No
+other linter reads the policy.
 
 ## Example
 
@@ -46,12 +49,13 @@ spec:
 
 ## Options
 
-- `exempt` (list of words): a pool with one of them in a label or taint of its nodes is left out.
+- `exempt` (list of words): a pool with one of them in a label or taint of its nodes is left out. - `longest` (hours,
+  default 12): a consolidateAfter from it on is reported.
 
 ## References
 
 - [Karpenter: Disruption](https://karpenter.sh/docs/concepts/disruption/) - karpenter:U-3, karpenter:U-4,
-  karpenter:C-3
+  karpenter:C-2, karpenter:C-3
 """
 
 from __future__ import annotations
@@ -81,6 +85,14 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 f"A node of {pool.name} is only removed when nothing but DaemonSets runs on it: half-empty nodes stay.",
                 repair="use WhenEmptyOrUnderutilized",
             )
+        elif disruption.consolidate_after.seconds >= options["longest"] * 3600:
+            yield Finding(
+                disruption.consolidate_after.place or disruption.place,
+                f"Each pod that comes to a node of {pool.name} or leaves it starts the {disruption.consolidate_after.text} "
+                "anew, and until they are over the node is neither consolidated nor, from Karpenter 1.14 on, a place for pods "
+                "of other nodes that are.",
+                repair="wait for minutes, not hours",
+            )
 
 
 def _is_meant(pool: NodePool, words: tuple[str, ...]) -> bool:
@@ -96,5 +108,8 @@ RULE = Rule(
     doc=__doc__,
     check=check,
     needs=("nodepools",),
-    options=(Option("exempt", ("stateful", "database"), "words in labels or taints of pools that are left out"),),
+    options=(
+        Option("exempt", ("stateful", "database"), "words in labels or taints of pools that are left out"),
+        Option("longest", 12, "hours from which on consolidateAfter is reported", 1),
+    ),
 )

@@ -53,13 +53,13 @@ spec:
 ## Options
 
 - `smallest-memory` (quantity, default 1Mi): memory and storage below it are reported. - `largest-cpu` (cores, default
-  1000): cpu from it on is reported.
+  200): cpu from it on is reported.
 
 ## References
 
 - [Resource units in
   Kubernetes](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#resource-units-in-kubernetes)
-  - scheduler:P-740
+  - scheduler:A-742
 """
 
 from __future__ import annotations
@@ -113,6 +113,6 @@ RULE = Rule(
     needs=("workloads",),
     options=(
         Option("smallest-memory", "1Mi", "memory and storage below it are reported"),
-        Option("largest-cpu", 1000, "cores from which on cpu is reported", 1),
+        Option("largest-cpu", 200, "cores from which on cpu is reported", 1),
     ),
 )
