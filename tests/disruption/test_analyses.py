@@ -116,13 +116,13 @@ def test_soft_wishes_are_about_own_pods() -> None:
 
 def test_which_pools_are_consolidated() -> None:
     found = inventory(
-        pool("on"),
+        pool("merged"),
         pool("empty", more=", consolidationPolicy: WhenEmpty"),
         pool("zero", more=', budgets: [{nodes: "0"}]'),
         pool("drift", more=', budgets: [{nodes: "0", reasons: [Drifted]}]'),
     )
-    assert [p.name for p in consolidating(found.node_pools)] == ["on", "drift"]
-    assert named(found.node_pools) == "NodePools on, empty and 2 more"
+    assert [p.name for p in consolidating(found.node_pools)] == ["merged", "drift"]
+    assert named(found.node_pools) == "NodePools merged, empty and 2 more"
     reasons = [why_not_consolidated(p) for p in found.node_pools]
     assert [r[0] if r else None for r in reasons][1:3] == ["its policy is WhenEmpty", "its budgets never allow it"]
 
