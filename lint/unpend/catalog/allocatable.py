@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import ceil
 
 from unpend.algebra.quantity import QuantityError, milli
 from unpend.catalog.instance import Interval, exactly
 from unpend.catalog.profile import BlockDevice, NodeProfile
+from unpend.records import dataclass
 
 MIB = 1024 * 1024 * 1000
 GIB = 1024 * MIB

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from unpend.model.inventory import Autoscaler, Inventory, OtherObject
+from unpend.records import dataclass
 from unpend.source.place import Place
 
 Target = tuple[str, str, str]

@@ -7,7 +7,6 @@ on a new node" beats "give it up and fit on an old one".
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from unpend.algebra.selectors import matches
@@ -20,6 +19,7 @@ from unpend.model.karpenter import NodePool
 from unpend.model.karpenter_labels import HOSTNAME
 from unpend.model.pod import LabelSelector
 from unpend.placement.needed import autoscalers_by_target, replicas_of
+from unpend.records import dataclass
 from unpend.settings import Settings
 from unpend.source.place import Place
 

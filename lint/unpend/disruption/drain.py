@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from unpend.model.inventory import Workload
 from unpend.model.pod import PodSpec
+from unpend.records import dataclass
 from unpend.source.place import Place
 
 DEFAULT_GRACE = 30

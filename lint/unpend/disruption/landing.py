@@ -7,7 +7,6 @@ here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from unpend.algebra.taints import untolerated
@@ -22,6 +21,7 @@ from unpend.placement.karpenter.requirement import requirement
 from unpend.placement.karpenter.requirements import Requirements
 from unpend.placement.karpenter.template import template_requirements
 from unpend.placement.verdict import WorkloadVerdict
+from unpend.records import dataclass, field
 from unpend.settings import Settings
 
 TAKES = frozenset({"fits", "conditional", "partial"})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from unpend.algebra.quantity import render
 from unpend.disruption.landing import Asked
 from unpend.disruption.pool_shapes import PoolTypes, pool_types
 from unpend.model.karpenter import NodePool
 from unpend.model.pod import Amount, Container, PodSpec
+from unpend.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

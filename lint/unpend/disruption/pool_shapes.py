@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from unpend.catalog.index import bits
 from unpend.disruption.landing import Asked
 from unpend.model.karpenter import NodePool
 from unpend.placement.karpenter.managed import ManagedPool
 from unpend.placement.karpenter.pool_facts import grid_of, managed_pools
+from unpend.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

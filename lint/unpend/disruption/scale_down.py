@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from unpend.disruption.drain import is_finite
 from unpend.disruption.landing import SAFE_TO_EVICT
 from unpend.model.inventory import PodDisruptionBudget, Workload
 from unpend.model.pod import EffectivePod, Volume
+from unpend.records import dataclass
 from unpend.settings import ClusterAutoscalerSettings
 from unpend.source.place import Place
 

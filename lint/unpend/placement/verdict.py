@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, overload
 
 from unpend.model.pod import Taint
+from unpend.records import dataclass, field
 from unpend.source.place import Location, Place
 
 Verdict = Literal["fits", "conditional", "loop", "partial", "never", "skipped"]
@@ -53,7 +53,7 @@ T = TypeVar("T")
 class Deferred(Sequence[T], Generic[T]):
     """A tuple that is made when somebody first looks at it: most verdicts are never looked at pool by pool."""
 
-    __slots__ = ("_make", "_made")
+    __slots__ = ("_made", "_make")
 
     def __init__(self, make: Callable[[], tuple[T, ...]]) -> None:
         self._make: Callable[[], tuple[T, ...]] | None = make

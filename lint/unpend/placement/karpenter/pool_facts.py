@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
@@ -19,6 +18,7 @@ from unpend.placement.karpenter.managed import ManagedPool, ManagedPools
 from unpend.placement.karpenter.requirement import requirement
 from unpend.placement.karpenter.requirements import Requirements
 from unpend.placement.karpenter.template import impossible_keys
+from unpend.records import dataclass
 from unpend.settings import Settings
 
 _OF_THE_CLASS = (OS, WINDOWS_BUILD)
