@@ -29,6 +29,22 @@ ACK_IGNORED = {
 }
 """Fields of ACK's spec that are known and decide nothing here, each with why."""
 
+CROSSPLANE_IGNORED = {
+    "clusterName": "one cluster is judged at a time",
+    "clusterNameRef": "one cluster is judged at a time",
+    "clusterNameSelector": "one cluster is judged at a time",
+    "forceUpdateVersion": "decides how nodes are replaced",
+    "nodeRepairConfig": "nodes are replaced, not refused",
+    "nodeRoleArn": "says nothing about placement",
+    "nodeRoleArnRef": "says nothing about placement",
+    "releaseVersion": "the image of the same family",
+    "remoteAccess": "says nothing about placement",
+    "subnetIdSelector": "the zones of selected subnets are not in the file",
+    "updateConfig": "decides how nodes are replaced",
+    "version": "says nothing about placement",
+}
+"""Fields of Crossplane's forProvider that are known and decide nothing here, each with why."""
+
 
 def read_nodegroup(obj: Object, builder: Builder) -> None:
     """A `Nodegroup` of `eks.services.k8s.aws`."""

@@ -30,7 +30,41 @@ NAMES = Names(
     scaling="scaling",
     subnets=("subnetIDs",),
     template="awsLaunchTemplate",
+    tags="additionalTags",
 )
+USED = frozenset(
+    {
+        "metadata.annotations",
+        "spec.failureDomains",
+        "spec.replicas",
+        "spec.template.metadata.labels",
+        "spec.template.spec.bootstrap.configRef",
+        "spec.template.spec.failureDomain",
+        "spec.template.spec.infrastructureRef",
+        "spec.template.spec.taints",
+        "spec.topology.workers",
+    }
+)
+"""Fields of groups of Cluster API that decide something here."""
+IGNORED = {
+    "spec.minReadySeconds": "decides how machines are replaced",
+    "spec.paused": "says nothing about placement",
+    "spec.selector": "says nothing about placement",
+    "spec.strategy": "decides how machines are replaced",
+    "spec.template.spec.clusterName": "one cluster is judged at a time",
+    "spec.template.spec.nodeDrainTimeout": "decides how machines are replaced",
+    "spec.template.spec.version": "says nothing about placement",
+}
+POOL_USED = NAMES.used | {"availabilityZones", "eksNodegroupName"}
+POOL_IGNORED = {
+    "amiVersion": "the image of the same family",
+    "availabilityZoneSubnetType": "says nothing about placement",
+    "providerIDList": "says nothing about placement",
+    "remoteAccess": "says nothing about placement",
+    "roleName": "says nothing about placement",
+    "updateConfig": "decides how nodes are replaced",
+}
+
 _GROUPS, _PARTS = "cluster-api groups", "cluster-api parts"
 _PROPAGATED = ("node-role.kubernetes.io", "node-restriction.kubernetes.io", "node.cluster.x-k8s.io")
 _CAPA_CAPACITY = {"onDemand": "ON_DEMAND", "spot": "SPOT"}

@@ -40,6 +40,34 @@ IGNORED = {
 }
 """Attributes of `aws_eks_node_group` that are known and decide nothing here, each with why."""
 
+NAMED = frozenset({"node_group_name", "node_group_name_prefix"})
+GROUP_USED = frozenset(
+    {
+        "availability_zones",
+        "desired_capacity",
+        "launch_configuration",
+        "launch_template",
+        "max_size",
+        "min_size",
+        "mixed_instances_policy",
+        "name",
+        "tag",
+        "vpc_zone_identifier",
+    }
+)
+"""Attributes of `aws_autoscaling_group` that decide something here; the types of a launch template are unknown."""
+GROUP_IGNORED = {
+    "capacity_rebalance": "nodes are replaced, not refused",
+    "health_check_type": "says nothing about placement",
+    "max_instance_lifetime": "nodes are replaced, not refused",
+    "placement_group": "a placement group refuses instances at launch only",
+    "protect_from_scale_in": "says nothing about placement",
+    "suspended_processes": "says nothing about placement",
+    "target_group_arns": "says nothing about placement",
+    "termination_policies": "says nothing about placement",
+    "warm_pool": "says nothing about placement",
+}
+
 _AFTER_APPLY = "the value is known after apply"
 
 
