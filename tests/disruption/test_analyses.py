@@ -121,7 +121,7 @@ def test_which_pools_are_consolidated() -> None:
         pool("zero", more=', budgets: [{nodes: "0"}]'),
         pool("drift", more=', budgets: [{nodes: "0", reasons: [Drifted]}]'),
     )
-    assert [p.name for p in consolidating(found.node_pools)] == ["merged", "drift"]
+    assert [p.name for p in consolidating(Facts(found, CLOSED), found.node_pools)] == ["merged", "drift"]
     assert named(found.node_pools) == "NodePools merged, empty and 2 more"
     reasons = [why_not_consolidated(p) for p in found.node_pools]
     assert [r[0] if r else None for r in reasons][1:3] == ["its policy is WhenEmpty", "its budgets never allow it"]

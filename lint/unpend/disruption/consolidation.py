@@ -6,7 +6,7 @@ on a new node" beats "give it up and fit on an old one".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal, NamedTuple
 
 from unpend.algebra.selectors import matches
@@ -101,7 +101,7 @@ def wishes_held(facts: Asked, kinds: tuple[SoftKind, ...], exempt: Collection[st
         if not wishes:
             continue
         replicas = most_replicas(workload, autoscalers.get((workload.kind, workload.namespace, workload.name)))
-        pools = consolidating(landing.pools(workload)) if replicas else ()
+        pools = consolidating(facts, landing.pools(workload)) if replicas else ()
         for wish in wishes if pools else ():
             if replicas > 1 or wish.kind in ("affinity", "node-affinity"):
                 yield Wished(workload, wish, replicas, pools)
@@ -125,9 +125,13 @@ def why_not_consolidated(pool: NodePool) -> tuple[str, Place] | None:
     return None
 
 
-def consolidating(pools: tuple[NodePool, ...], keep: Callable[[NodePool], bool] | None = None) -> tuple[NodePool, ...]:
+def consolidating(facts: Asked, pools: tuple[NodePool, ...]) -> tuple[NodePool, ...]:
     """The pools among these whose nodes are merged and replaced while pods run on them."""
-    return tuple(p for p in pools if why_not_consolidated(p) is None and (keep is None or keep(p)))
+    names: frozenset[str] = facts.memo(
+        "consolidated-pools",
+        lambda: frozenset(p.name for p in facts.inventory.node_pools if why_not_consolidated(p) is None),
+    )
+    return tuple(pool for pool in pools if pool.name in names)
 
 
 def named(pools: tuple[NodePool, ...]) -> str:

@@ -74,14 +74,11 @@ class Coverage:
 
 def coverage(inventory: Inventory) -> Coverage:
     """Budgets and workloads of an inventory by namespace and selector (`D-30`); an absent selector covers nothing."""
-    by_namespace: dict[str, list[Workload]] = {}
-    if inventory.disruption_budgets:
-        for workload in inventory.workloads:
-            by_namespace.setdefault(workload.namespace, []).append(workload)
+    index = _Index(inventory.workloads if inventory.disruption_budgets else ())
     covered: list[tuple[Workload, ...]] = []
     of_workload: dict[str, list[PodDisruptionBudget]] = {}
     for budget in inventory.disruption_budgets:
-        found = tuple(w for w in by_namespace.get(budget.namespace, ()) if covers(budget, w))
+        found = index.covered(budget)
         covered.append(found)
         for workload in found:
             of_workload.setdefault(workload.id, []).append(budget)
@@ -101,12 +98,32 @@ def coverage_of(facts: Asked) -> Coverage:
     return found
 
 
-def covers(budget: PodDisruptionBudget, workload: Workload) -> bool:
-    """Whether a budget covers the pods of a workload of its namespace."""
-    if budget.selector is None:
-        return False
-    labels = {key: label.value for key, label in workload.template.labels.items()}
-    return matches(budget.selector.expressions, labels)
+class _Index:
+    """Workloads by namespace and by each of their labels, so that a budget is compared with few of them."""
+
+    def __init__(self, workloads: Sequence[Workload]) -> None:
+        self._pods: list[tuple[Workload, dict[str, str]]] = []
+        self._by_namespace: dict[str, list[int]] = {}
+        self._by_label: dict[tuple[str, str, str], list[int]] = {}
+        for number, workload in enumerate(workloads):
+            labels = {key: label.value for key, label in workload.template.labels.items()}
+            self._pods.append((workload, labels))
+            self._by_namespace.setdefault(workload.namespace, []).append(number)
+            for key, value in labels.items():
+                self._by_label.setdefault((workload.namespace, key, value), []).append(number)
+
+    def covered(self, budget: PodDisruptionBudget) -> tuple[Workload, ...]:
+        """The workloads of the namespace that the selector matches, in reading order."""
+        if budget.selector is None:
+            return ()
+        expressions = budget.selector.expressions
+        exact = next((e for e in expressions if e.operator == "In" and len(e.values) == 1), None)
+        if exact is None:
+            numbers = self._by_namespace.get(budget.namespace, [])
+        else:
+            numbers = self._by_label.get((budget.namespace, exact.key, exact.values[0]), [])
+        pods = (self._pods[number] for number in numbers)
+        return tuple(workload for workload, labels in pods if matches(expressions, labels))
 
 
 def floor_of(workload: Workload, autoscalers: Mapping[tuple[str, str, str], Autoscaler]) -> Floor:

@@ -44,14 +44,14 @@ def _types(facts: Asked, pool: NodePool) -> PoolTypes | None:
     numbers = tuple(bits(grid.collapse(mask)))
     if not numbers:
         return None
-    types = [grid.shapes.type(number) for number in numbers]
-    smallest = min(types, key=lambda t: (t.allocatable["memory"].high if "memory" in t.allocatable else 0, t.name))
+    shapes = grid.shapes
+    smallest = min(numbers, key=lambda number: (shapes.resources.amount("memory", number)[1], shapes.names[number]))
     return PoolTypes(
-        tuple(sorted(t.name for t in types)),
-        smallest.name,
-        {name: amount.high for name, amount in smallest.allocatable.items()},
+        tuple(sorted(shapes.names[number] for number in numbers)),
+        shapes.names[smallest],
+        {name: shapes.resources.amount(name, smallest)[1] for name in shapes.resources.names},
         {
-            name: tuple(sorted({t.capacity[name].low for t in types if name in t.capacity}))
+            name: tuple(sorted({shapes.capacity.amount(name, number)[0] for number in numbers}))
             for name in ("cpu", "memory")
         },
     )

@@ -125,7 +125,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         above = [a for a in limits_above(workload.template.spec) if a.resource != "cpu"]
         if not above or options["burstable-label"] in workload.template.labels:
             continue
-        pools = consolidating(landing.pools(workload))
+        pools = consolidating(facts, landing.pools(workload))
         if not pools:
             continue
         for one in above:
