@@ -63,8 +63,19 @@ class LabelSupply:
 
 def label_supply(inventory: Inventory, settings: Settings) -> LabelSupply:
     """The labels of all pools of an inventory."""
-    pools = (*_of_nodes(inventory), *_of_groups(inventory, settings))
+    pools = (*_of_nodes(inventory), *_of_groups(inventory, settings), *_of_node_pools(inventory, settings))
     return LabelSupply(pools, opaque=bool(inventory.unread_capacity))
+
+
+def _of_node_pools(inventory: Inventory, settings: Settings) -> Iterable[PoolLabels]:
+    if not inventory.node_pools:
+        return
+    from unpend.placement.karpenter.supply import knows_all_labels, label_places, labels_of_pool
+
+    for pool in inventory.node_pools:
+        otherwise = absent() if knows_all_labels(pool, settings) else anything()
+        labels = labels_of_pool(pool, inventory, settings)
+        yield PoolLabels(f"NodePool/{pool.name}", labels, pool.place, label_places(pool), otherwise)
 
 
 def _of_groups(inventory: Inventory, settings: Settings) -> Iterable[PoolLabels]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Literal
 
@@ -13,9 +13,9 @@ from unpend.model.karpenter_labels import AWS_DOMAIN, in_domain, normalized
 from unpend.model.pod import EffectivePod
 from unpend.placement.demand import Demand
 from unpend.placement.karpenter.asked import Asked, asked_of, hard_topology
-from unpend.placement.karpenter.grid import Grid
-from unpend.placement.karpenter.managed import AWS_GROUP, ManagedPool, ManagedPools
-from unpend.placement.karpenter.plan import Launch, Plan, Planner
+from unpend.placement.karpenter.managed import ManagedPools
+from unpend.placement.karpenter.plan import Plan, Planner
+from unpend.placement.karpenter.pool import AWS_GROUP, ManagedPool
 from unpend.placement.karpenter.requirements import Requirements
 from unpend.placement.karpenter.space import PoolSpace, label_of_any_node
 from unpend.placement.karpenter.volumes import ways_of
@@ -348,52 +348,3 @@ _DEPENDS = {
     ),
     "volume": "whether its volumes can be bound, and where",
 }
-
-
-def best_first(answers: Sequence[PoolAnswer]) -> PoolAnswer | None:
-    """The first pool in Karpenter's order that takes the pod in the earliest attempt."""
-    fitting = [a for a in answers if a.verdict == "fits" and a.first is not None]
-    return min(fitting, key=lambda a: (a.first, a.pool.number), default=None)
-
-
-def starving(answers: Sequence[PoolAnswer], best: PoolAnswer) -> PoolAnswer | None:
-    """A pool in a loop that Karpenter tries before the best one, or with it."""
-    if best.first is None:
-        return None
-    place = (best.first, best.pool.number)
-    looping = (a for a in answers if a.verdict == "loop" and a.first is not None)
-    return next((a for a in looping if (a.first or 0, a.pool.number) < place), None)
-
-
-def spot_pools(answers: Sequence[PoolAnswer]) -> tuple[int, int]:
-    """How many instance types, and pairs of type and zone, are left to the pod as spot capacity."""
-    grids: dict[int, tuple[Grid, int]] = {}
-    for answer in answers:
-        grid = answer.pool.grid
-        if answer.verdict == "fits" and grid is not None:
-            before = grids.get(id(grid), (grid, 0))[1]
-            grids[id(grid)] = (grid, before | answer.taken)
-    # Types have the same numbers wherever they are named in the same order.
-    found: dict[tuple[tuple[str, ...], str], int] = {}
-    for grid, mask in grids.values():
-        for group, types in grid.groups_of(mask):
-            if group.capacity_type == "spot":
-                key = (grid.shapes.names, group.zone or group.zone_id)
-                found[key] = found.get(key, 0) | types
-    by_names: dict[tuple[str, ...], int] = {}
-    for (names, _), types in found.items():
-        by_names[names] = by_names.get(names, 0) | types
-    return sum(t.bit_count() for t in by_names.values()), sum(t.bit_count() for t in found.values())
-
-
-def zones_of(answer: PoolAnswer, mask: int) -> tuple[str, ...]:
-    """The zones of some pairs, by name where it is known, else by ID; sorted."""
-    grid = answer.pool.grid
-    if grid is None:
-        return ()
-    return tuple(sorted({z for g, _ in grid.groups_of(mask) if (z := g.zone or g.zone_id)}))
-
-
-def launch_of(answer: PoolAnswer) -> Launch | None:
-    """The launch that is certain to be reached."""
-    return next((la for la in answer.plan.launches if la.attempt.index == answer.first), None)

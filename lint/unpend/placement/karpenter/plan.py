@@ -8,11 +8,12 @@ from typing import Literal
 from unpend.algebra.taints import untolerated
 from unpend.catalog.index import Fit
 from unpend.model.karpenter_labels import CAPACITY_TYPE
-from unpend.model.pod import Taint
+from unpend.model.pod import Taint, Toleration
 from unpend.placement.karpenter.asked import Asked, Attempt
 from unpend.placement.karpenter.grid import Grid, admitted
 from unpend.placement.karpenter.host_ports import conflict as ports_conflict
-from unpend.placement.karpenter.managed import ManagedPool, short_of_min_values
+from unpend.placement.karpenter.min_values import short_of_min_values
+from unpend.placement.karpenter.pool import ManagedPool
 from unpend.placement.karpenter.requirements import Clash, Requirements
 from unpend.placement.space import Masks
 from unpend.records import dataclass, field
@@ -100,13 +101,10 @@ class Planner:
     def _try(self, pool: ManagedPool, grid: Grid, asked: Asked, attempt: Attempt) -> Launch | Refusal:
         if pool.pool.is_static:
             return Refusal("static", attempt)
-        effects = FILTERING if attempt.tolerates_preferred else EVERY_EFFECT
-        left = untolerated(asked.tolerations, pool.taints, effects)
         depends: list[str] = []
+        left = self._untolerated(pool, asked, attempt)
         if left:
-            if not asked.possible_tolerations or untolerated(
-                asked.tolerations + asked.possible_tolerations, pool.taints, effects
-            ):
+            if self._untolerated(pool, asked, attempt, asked.possible_tolerations):
                 return Refusal("taints", attempt, taints=left)
             depends.append("extended-resource-toleration")
         if asked.volumes.known == "unknown":
@@ -137,6 +135,13 @@ class Planner:
                 sure = 0
         return Launch(attempt, requirements, sure, possible, unknown, tuple(depends))
 
+    @staticmethod
+    def _untolerated(
+        pool: ManagedPool, asked: Asked, attempt: Attempt, more: tuple[Toleration, ...] = ()
+    ) -> tuple[Taint, ...]:
+        effects = FILTERING if attempt.tolerates_preferred else EVERY_EFFECT
+        return untolerated(asked.tolerations + more, pool.taints, effects)
+
     def _requirements(
         self, pool: ManagedPool, grid: Grid, asked: Requirements
     ) -> tuple[Clash | None, Requirements, Masks, str | None]:
@@ -149,7 +154,7 @@ class Planner:
     def _volumes(
         self, pool: ManagedPool, grid: Grid, asked: Asked, attempt: Attempt
     ) -> tuple[Clash | None, Requirements, Masks, str | None]:
-        """The first way to have the volumes that leaves something; all that clash end in the clash of the last (V-14)."""
+        """The first way to have the volumes that leaves something; where all clash, the clash of the last (V-14)."""
         found = last = self._requirements(pool, grid, attempt.requirements)
         for way in asked.volumes.ways:
             clash = found[1].incompatibility(way, pool.well_known)
@@ -230,8 +235,8 @@ class Planner:
                 return Refusal(
                     "creation",
                     attempt,
-                    detail=f"{pool.name} wants at least {wanted} values of {requirement.key}, but with what the pod asks "
-                    f"for only {len(left)} {'is' if len(left) == 1 else 'are'} left: every NodeClaim for it is refused "
+                    detail=f"{pool.name} wants at least {wanted} values of {requirement.key}, but with what the pod "
+                    f"asks for only {len(left)} {'is' if len(left) == 1 else 'are'} left: every NodeClaim for it is refused "
                     "when it is created (minValues)",
                 )
         return None

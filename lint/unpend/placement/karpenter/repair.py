@@ -1,4 +1,4 @@
-"""The fewest changes after which both deciders take a pod on nodes of a NodePool, each verified by asking both again."""
+"""The fewest changes after which both deciders take a pod on nodes of a NodePool, verified by asking both again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unpend.model.pod import EffectivePod
 from unpend.placement.demand import Alternative, Demand, Written, alternative_from
 from unpend.placement.karpenter.asked import soft_constraints
 from unpend.placement.karpenter.decide import Decider, PoolAnswer, fewest_changes
-from unpend.placement.karpenter.managed import ManagedPool
+from unpend.placement.karpenter.pool import ManagedPool
 from unpend.placement.repair import MOST_CHANGES, repaired
 from unpend.placement.verdict import Change, Repair
 from unpend.records import replace

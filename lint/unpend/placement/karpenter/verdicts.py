@@ -14,14 +14,11 @@ from unpend.placement.karpenter.decide import (
     Decider,
     Others,
     PoolAnswer,
-    best_first,
-    spot_pools,
-    starving,
-    zones_of,
 )
 from unpend.placement.karpenter.limits import most_pods
 from unpend.placement.karpenter.managed import ManagedPool, ManagedPools, belongs
 from unpend.placement.karpenter.repair import nearest_pool
+from unpend.placement.karpenter.together import best_first, spot_pools, starving, zones_of
 from unpend.placement.karpenter.words import refusals
 from unpend.placement.scheduler import filters
 from unpend.placement.verdict import (
@@ -199,9 +196,10 @@ class KarpenterRun:
         names = [pool.pool.name for pool in self.decider.pools.pools]
         for alternative in demand.alternatives:
             wanted = alternative.folded.get(NODE_POOL)
-            if wanted is not None and not alternative.broken and wanted.admits_absent:
-                if not any(wanted.admits(name) for name in names):
-                    return True
+            if wanted is None or alternative.broken or not wanted.admits_absent:
+                continue
+            if not any(wanted.admits(name) for name in names):
+                return True
         return False
 
     def joined(self, placing: Placing, nodes: Verdict, on_nodes: int, any_nodes: bool) -> Joined:

@@ -10,8 +10,8 @@ from unpend.model.pod import EffectivePod
 from unpend.placement.demand import Demand
 from unpend.placement.karpenter.asked import Asked, preferred_in_order
 from unpend.placement.karpenter.grid import Grid
-from unpend.placement.karpenter.managed import ManagedPool
 from unpend.placement.karpenter.plan import Plan, Refusal
+from unpend.placement.karpenter.pool import ManagedPool
 from unpend.placement.scheduler.taint_toleration import spelled
 from unpend.placement.verdict import Against, Obstacle
 from unpend.source.place import Place

@@ -1,0 +1,52 @@
+"""The answers of all NodePools to one pod, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from unpend.placement.karpenter.decide import PoolAnswer
+from unpend.placement.karpenter.grid import Grid
+
+
+def best_first(answers: Sequence[PoolAnswer]) -> PoolAnswer | None:
+    """The first pool in Karpenter's order that takes the pod in the earliest attempt."""
+    fitting = [a for a in answers if a.verdict == "fits" and a.first is not None]
+    return min(fitting, key=lambda a: (a.first, a.pool.number), default=None)
+
+
+def starving(answers: Sequence[PoolAnswer], best: PoolAnswer) -> PoolAnswer | None:
+    """A pool in a loop that Karpenter tries before the best one, or with it."""
+    if best.first is None:
+        return None
+    place = (best.first, best.pool.number)
+    looping = (a for a in answers if a.verdict == "loop" and a.first is not None)
+    return next((a for a in looping if (a.first or 0, a.pool.number) < place), None)
+
+
+def spot_pools(answers: Sequence[PoolAnswer]) -> tuple[int, int]:
+    """How many instance types, and pairs of type and zone, are left to the pod as spot capacity."""
+    grids: dict[int, tuple[Grid, int]] = {}
+    for answer in answers:
+        grid = answer.pool.grid
+        if answer.verdict == "fits" and grid is not None:
+            before = grids.get(id(grid), (grid, 0))[1]
+            grids[id(grid)] = (grid, before | answer.taken)
+    # Types have the same numbers wherever they are named in the same order.
+    found: dict[tuple[tuple[str, ...], str], int] = {}
+    for grid, mask in grids.values():
+        for group, types in grid.groups_of(mask):
+            if group.capacity_type == "spot":
+                key = (grid.shapes.names, group.zone or group.zone_id)
+                found[key] = found.get(key, 0) | types
+    by_names: dict[tuple[str, ...], int] = {}
+    for (names, _), types in found.items():
+        by_names[names] = by_names.get(names, 0) | types
+    return sum(t.bit_count() for t in by_names.values()), sum(t.bit_count() for t in found.values())
+
+
+def zones_of(answer: PoolAnswer, mask: int) -> tuple[str, ...]:
+    """The zones of some pairs, by name where it is known, else by ID; sorted."""
+    grid = answer.pool.grid
+    if grid is None:
+        return ()
+    return tuple(sorted({z for g, _ in grid.groups_of(mask) if (z := g.zone or g.zone_id)}))
