@@ -24,13 +24,16 @@ def evaluate(objects: Objects, settings: Settings | None = None) -> tuple[Worklo
     that a controller makes from a template; `Settings(admission=…)` changes that. No config file is looked for, and
     nothing in the objects raises: illegal values become refusals. Locations are null, since there is no text.
     """
+    from unpend.model.found_settings import with_found_settings
     from unpend.model.reading import read_objects
     from unpend.placement.evaluate import evaluate_inventory
     from unpend.source.document import objects_of
 
     settings = settings or Settings()
     settings = replace(settings, world=World.all_closed(), admission=settings.admission or "templates")
-    return evaluate_inventory(read_objects(objects_of(_plain(objects)), settings), settings)
+    items = tuple(objects_of(_plain(objects)))
+    settings = with_found_settings(settings, items)
+    return evaluate_inventory(read_objects(items, settings), settings)
 
 
 def disruption(objects: Objects, settings: Settings | None = None) -> DisruptionReport:
@@ -41,11 +44,13 @@ def disruption(objects: Objects, settings: Settings | None = None) -> Disruption
     blocks it; each NodePool with how many nodes its budgets let go at `settings.now` (without it, at a fixed moment).
     """
     from unpend.disruption.candidates import disruption_report
+    from unpend.model.found_settings import with_found_settings
     from unpend.model.reading import read_objects
     from unpend.source.document import objects_of
 
-    settings = settings or Settings()
-    return disruption_report(read_objects(objects_of(_plain(objects)), settings), settings)
+    items = tuple(objects_of(_plain(objects)))
+    settings = with_found_settings(settings or Settings(), items)
+    return disruption_report(read_objects(items, settings), settings)
 
 
 def check(

@@ -36,7 +36,11 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class KarpenterSettings:
-    """What the Karpenter controller was started with; defaults are its own."""
+    """What the Karpenter controller was started with; defaults are its own.
+
+    `given` names the fields that were stated, also where they state the default: what the manifests of the controller
+    say fills only the others.
+    """
 
     version: str = "1.14"
     preference_policy: Literal["Respect", "Ignore"] = "Respect"
@@ -47,6 +51,7 @@ class KarpenterSettings:
     ignore_dra_requests: bool = True
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    given: frozenset[str] = field(default=frozenset(), compare=False)
 
     def gate(self, name: str) -> bool:
         """Whether a feature gate is on: as given, else its default."""
@@ -64,13 +69,35 @@ class ClusterAutoscalerSettings:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+KARPENTER_KEYS: Mapping[str, str] = {
+    "version": "version",
+    "preferencePolicy": "preference_policy",
+    "minValuesPolicy": "min_values_policy",
+    "vmMemoryOverheadPercent": "vm_memory_overhead_percent",
+    "interruptionQueue": "interruption_queue",
+    "zonalShift": "zonal_shift",
+    "ignoreDRARequests": "ignore_dra_requests",
+    "featureGates": "feature_gates",
+}
+"""The words of a config for the settings of Karpenter, each with the field."""
+CLUSTER_AUTOSCALER_KEYS: Mapping[str, str] = {
+    "skipNodesWithLocalStorage": "skip_nodes_with_local_storage",
+    "skipNodesWithSystemPods": "skip_nodes_with_system_pods",
+    "expendablePodsPriorityCutoff": "expendable_pods_priority_cutoff",
+    "maxGracefulTerminationSec": "max_graceful_termination_sec",
+}
+"""The same for the flags of Cluster Autoscaler."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that one cluster entry of the config can say, plus what only API callers give.
 
     `kubernetes` is the minor version as a pair. `zone_ids` maps zone names of this account to zone IDs. `catalogs` are
     catalogue names (`aws`) or parsed catalogues of the published schema. `now` is used for expiry and ages only.
-    `admission` None: `templates` in `unpend.evaluate`, `all` everywhere else.
+    `admission` None: `templates` in `unpend.evaluate`, `all` everywhere else. `given` names the fields that were stated
+    although they state the default. `places` has the places of settings that were found in manifests, by name
+    (`karpenter.version`).
     """
 
     cluster: str = ""
@@ -93,3 +120,5 @@ class Settings:
     admission: Admission | None = None
     now: datetime | None = None
     step_budget: int = 20_000
+    given: frozenset[str] = field(default=frozenset(), compare=False)
+    places: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)

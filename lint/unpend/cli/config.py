@@ -101,7 +101,7 @@ def _cluster(entry: ClusterConfig) -> dict[str, Any]:
             "maxGracefulTerminationSec": autoscaler.max_graceful_termination_sec,
         },
         "nodeGroups": {"autoscaler": settings.node_group_autoscaler},
-        "catalog": list(settings.catalogs),
+        "catalog": [getattr(one, "path", one) for one in settings.catalogs],
         "injectedTolerations": _value(settings.injected_tolerations),
         "knownLabels": list(settings.known_labels),
     }

@@ -9,6 +9,7 @@ import click
 _COMMANDS: dict[str, str] = {
     "check": "Check workloads against the capacity they are meant for.",
     "explain": "Show for each workload who says no in which pool, and what would help.",
+    "pools": "Show what every pool is: instance types, zones, limits, and which workloads reach it.",
     "rule": "Print the page of a rule, or the list of all rules.",
     "config": "Print the settings in force, or the schema of the config file.",
 }

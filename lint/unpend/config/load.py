@@ -6,12 +6,19 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from unpend.config.catalogs import is_file, with_catalogs
 from unpend.config.document import ROOT, SEVERITIES
 from unpend.config.duration import parse_duration
 from unpend.config.errors import ConfigError, ErrorList
 from unpend.config.model import ClusterConfig, ClusterFiles, Config, Ignore, RuleSetting
 from unpend.config.shape import Text, describe
-from unpend.settings import ClusterAutoscalerSettings, KarpenterSettings, Settings
+from unpend.settings import (
+    CLUSTER_AUTOSCALER_KEYS,
+    KARPENTER_KEYS,
+    ClusterAutoscalerSettings,
+    KarpenterSettings,
+    Settings,
+)
 from unpend.source.document import Document
 from unpend.source.place import Place
 
@@ -38,7 +45,7 @@ def load_config(path: str) -> Config:
         content = read_file(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
-    return read_config(content, path)
+    return with_catalogs(read_config(content, path))
 
 
 def read_config(text: str | bytes, uri: str = ".unpend.yaml") -> Config:
@@ -130,6 +137,8 @@ def _cluster(
     if "kubernetes" in data:
         major, minor = data["kubernetes"].split(".")[:2]
         given["kubernetes"] = (int(major), int(minor))
+    stated = {key for key in ("kubernetes",) if key in data} | {f"world.{kind}" for kind in data.get("world", {})}
+    given["given"] = frozenset(stated)
     if "karpenter" in data:
         given["karpenter"] = _karpenter(data["karpenter"])
     if "clusterAutoscaler" in data:
@@ -147,35 +156,16 @@ def _cluster(
 
 
 def _catalog(entry: str, directory: str) -> str:
-    """A file is told from a name by its slash or ending."""
-    is_file = "/" in entry or entry.endswith((".json", ".yaml", ".yml"))
-    return _inside(directory, entry) if is_file else entry
-
-
-_KARPENTER_KEYS = {
-    "version": "version",
-    "preferencePolicy": "preference_policy",
-    "minValuesPolicy": "min_values_policy",
-    "vmMemoryOverheadPercent": "vm_memory_overhead_percent",
-    "interruptionQueue": "interruption_queue",
-    "zonalShift": "zonal_shift",
-    "ignoreDRARequests": "ignore_dra_requests",
-    "featureGates": "feature_gates",
-}
-_CLUSTER_AUTOSCALER_KEYS = {
-    "skipNodesWithLocalStorage": "skip_nodes_with_local_storage",
-    "skipNodesWithSystemPods": "skip_nodes_with_system_pods",
-    "expendablePodsPriorityCutoff": "expendable_pods_priority_cutoff",
-    "maxGracefulTerminationSec": "max_graceful_termination_sec",
-}
+    return _inside(directory, entry) if is_file(entry) else entry
 
 
 def _karpenter(data: Mapping[str, Any]) -> KarpenterSettings:
-    return KarpenterSettings(**{_KARPENTER_KEYS[key]: value for key, value in data.items()})
+    found = {KARPENTER_KEYS[key]: value for key, value in data.items()}
+    return KarpenterSettings(**found, given=frozenset(found))
 
 
 def _cluster_autoscaler(data: Mapping[str, Any]) -> ClusterAutoscalerSettings:
-    return ClusterAutoscalerSettings(**{_CLUSTER_AUTOSCALER_KEYS[key]: value for key, value in data.items()})
+    return ClusterAutoscalerSettings(**{CLUSTER_AUTOSCALER_KEYS[key]: value for key, value in data.items()})
 
 
 def _rules(data: Mapping[str, Any], place: Place, errors: ErrorList) -> tuple[RuleSetting, ...]:

@@ -11,7 +11,7 @@ from unpend.engine.needs import Needs, effective_world
 from unpend.engine.options import RunOptions
 from unpend.engine.ownership import Yielded, contested, settle
 from unpend.engine.registry import Registry, load_registry
-from unpend.engine.result import Notice, Result, SkippedRule
+from unpend.engine.result import Notice, ReportedFinding, Result, SkippedRule
 from unpend.engine.selection import ActiveRule, Selection, select_rules
 from unpend.engine.suppression import RULE as UNUSED
 from unpend.engine.suppression import Suppressions
@@ -50,8 +50,10 @@ def cluster_input(
     name: str, reading: Reading, settings: Settings, texts: Mapping[str, str] | None = None
 ) -> ClusterInput:
     """The input of a cluster whose objects are all in one reading."""
+    from unpend.model.found_settings import with_found_settings
     from unpend.model.reading import read_objects
 
+    settings = with_found_settings(settings, reading.objects, reading.documents)
     uris = dict.fromkeys(d.uri for d in reading.documents)
     uris.update(dict.fromkeys(t.uri for t in reading.troubles))
     return ClusterInput(
@@ -109,7 +111,7 @@ def run(
             draft.suppressed = suppressions.judge(draft)
             drafts.append(draft)
 
-    findings = finish(reported(drafts, options.report_only), options.baseline)
+    findings = _outside_of(snapshots(clusters), finish(reported(drafts, options.report_only), options.baseline))
     verdicts = tuple(v for outcome in runs.values() for v in outcome.verdicts)
     return Result(
         findings=findings,
@@ -122,6 +124,26 @@ def run(
         texts={uri: text for c in clusters for uri, text in c.texts.items()},
         object_count=max((c.inventory.object_count or len(c.objects) for c in clusters), default=0),
         untrustworthy=any(outcome.crashed for outcome in runs.values()),
+    )
+
+
+def snapshots(clusters: Sequence[ClusterInput]) -> frozenset[str]:
+    """The uris of exported snapshots: what is wrong in them is to be told where they were exported, not where used."""
+    found = [item for c in clusters for item in c.objects if item.kind == "Snapshot"]
+    if not found:
+        return frozenset()
+    from unpend.model.snapshot import is_snapshot
+
+    return frozenset(item.document.uri for item in found if is_snapshot(item))
+
+
+def _outside_of(uris: frozenset[str], findings: tuple[ReportedFinding, ...]) -> tuple[ReportedFinding, ...]:
+    if not uris:
+        return findings
+    return tuple(
+        f
+        for f in findings
+        if f.location is None or f.location.uri not in uris or f.rule in ("yaml-syntax", "internal-error")
     )
 
 
