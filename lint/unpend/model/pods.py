@@ -28,7 +28,7 @@ def read_pod(obj: Object, builder: Builder) -> None:
     admitted = bound or (isinstance(raw_metadata, dict) and bool(raw_metadata.get("uid")))
     # What an API server already took is not judged again.
     problems = Problems(muted=admitted)
-    if phase in _FINISHED:
+    if isinstance(phase, str) and phase in _FINISHED:
         builder.other(obj)
         return
     start = head(obj, builder, problems)
