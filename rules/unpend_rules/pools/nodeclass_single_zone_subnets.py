@@ -57,11 +57,11 @@ from unpend.rule import Facts, Finding, Rule
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each node class, at its subnet selector."""
     for used in facts.inventory.node_classes:
-        ids = {term.get("id") for term in used.subnet_terms}
+        ids = {str(term.get("id") or "") for term in used.subnet_terms}
         zones = {subnet.zone or subnet.zone_id for subnet in used.subnets or ()}
         if len(zones) == 1:
             why = f"All subnets of {used.name} are in {next(iter(zones))}"
-        elif used.subnets is None and len(ids) == 1 and None not in ids:
+        elif used.subnets is None and len(ids) == 1 and "" not in ids:
             why = f"{used.name} has a single subnet, and a subnet is in one zone"
         else:
             continue
