@@ -1,8 +1,8 @@
-"""Pending pods against NodePools: what Karpenter's own tests state (scheduling, provisioning, instance selection, topology)."""
+"""Pending pods against NodePools: what Karpenter's own tests state."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import unpend
@@ -12,13 +12,11 @@ from unpend.placement.verdict import WorkloadVerdict
 from unpend.settings import KarpenterSettings, Settings
 
 FILES = ("scheduling", "provisioning", "instance_selection", "topology")
-UNDECIDED_TOPICS = frozenset({"spread", "affinity", "anti-affinity", "volumes"})
+UNDECIDED_TOPICS = frozenset({"spread", "affinity", "anti-affinity"})
 """Topics of which only the absence of wrong alarms is asked yet."""
 
 LEFT_OUT: dict[str, str] = {}
 """Cases that are not asked, with the reason and the public source."""
-
-_CLASS = "karpenter.test.sh/TestNodeClass"
 
 
 def cases(in_scope: bool | None = None) -> Iterable[dict[str, Any]]:
@@ -101,14 +99,31 @@ def grade_never(never: bool, answer: WorkloadVerdict | None) -> Grade:
     return "wrong alarm" if answer.verdict in ("never", "loop") else "right"
 
 
+def differences(case: Mapping[str, Any], found: Sequence[WorkloadVerdict | None]) -> Iterable[str]:
+    """Where the pool, the zones or the instance types that Karpenter chooses from are not those of the answer."""
+    expect = case["expect"]
+    for number, answer in enumerate(found):
+        if answer is None or answer.verdict != "fits" or answer.witness is None or answer.witness.node is not None:
+            continue
+        pool = _of_pod(expect.get("nodePool"), number)
+        if pool is not None and answer.witness.pool != f"NodePool/{pool}":
+            yield f"pool {pool} expected, {answer.witness.pool} answered"
+        if expect.get("zones") and not set(answer.zones) <= set(expect["zones"]):
+            yield f"zones {expect['zones']} expected, {answer.zones} answered"
+        options = expect.get("instanceTypeOptions")
+        types = next((p.types for p in answer.pools if p.pool == answer.witness.pool), None)
+        if options is not None and len(options) != types:
+            yield f"{len(options)} instance types expected, {types} answered"
+
+
+def _of_pod(value: Any, number: int) -> Any:
+    return value[number] if isinstance(value, list) else value
+
+
 def judge_case(case: Mapping[str, Any]) -> Judged:
-    """One case: `never` of every pod, and what is expected of the node that is launched."""
+    """The worst grade of the pods of a case, by `never` of each."""
     found = answers(case)
     wanted = case.get("neverPerPod") or [case["never"]] * len(case["pods"])
-    if case["never"] is True or case["never"] is False:
-        wanted = [case["never"]] * len(case["pods"])
-        if case.get("neverPerPod"):
-            wanted = case["neverPerPod"]
     grades: list[Grade] = []
     details = []
     for pod, never, answer in zip(case["pods"], wanted, found, strict=True):

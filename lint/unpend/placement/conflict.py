@@ -186,9 +186,8 @@ def _volume_atoms(demand: Demand, space: Space) -> Iterable[Atom]:
     if space.uncounted:
         before = filters.without_volumes(demand, space)
         yield Atom(Uncounted(), "volume", node_volume_limits.fails(demand, space, before).possible)
-    if space.limited:
-        for driver in dict.fromkeys(a.driver for a in volumes.attached):
-            yield Atom(Attachments(driver), "volume", node_volume_limits.accepts_driver(driver, demand, space))
+    for driver in dict.fromkeys(a.driver for a in volumes.attached):
+        yield Atom(Attachments(driver), "volume", node_volume_limits.accepts_driver(driver, demand, space))
 
 
 def selector_of(alternatives: Sequence[Alternative]) -> tuple[Written, ...]:

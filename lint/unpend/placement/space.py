@@ -329,6 +329,10 @@ class Space:
                 possible |= bits.possible
         return Masks(self.everything & ~possible, self.everything & ~sure)
 
+    def most_volumes(self, driver: str) -> Mapping[int, int]:
+        """For shapes without a CSINode: how many volumes of a driver they take at most, with the shapes; none here."""
+        return {}
+
     def bits(self, mask: int) -> Iterable[int]:
         """The numbers of the shapes in a mask, ascending."""
         while mask:

@@ -11,11 +11,13 @@ from unpend.algebra.values import ValueSet
 from unpend.catalog.index import Resources
 from unpend.model.karpenter_labels import HOSTNAME, OLDER_NAMES, normalized
 from unpend.model.pod import ContainerPort, Taint, Toleration
+from unpend.placement.karpenter.attach_limits import EBS, most_ebs_volumes
 from unpend.placement.karpenter.grid import Grid
 from unpend.placement.karpenter.requirement import Requirement
 from unpend.placement.karpenter.requirements import Requirements
 from unpend.placement.space import Interval, LabelIndex, Masks, Provenance, Shape, Space, TakenPort, ports_clash
 
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 ADDED_BY_ADD_ONS = frozenset({"topology.ebs.csi.aws.com/zone"})
 """Older names of labels that only an add-on puts on nodes: there or not, with the value of the label itself."""
 
@@ -320,12 +322,23 @@ class PoolSpace(Space):
                 possible |= masks.possible
         return Masks(self.everything & ~possible, self.everything & ~sure)
 
+    def most_volumes(self, driver: str) -> Mapping[int, int]:
+        """How many volumes of a driver the types take that are known for it, with their shapes."""
+        found: dict[int, int] = {}
+        if driver == EBS:
+            for name, mask in self.labels.values(INSTANCE_TYPE).items():
+                most = most_ebs_volumes(name)
+                if most is not None:
+                    found[most] = found.get(most, 0) | mask
+        return found
+
     def shape(self, number: int) -> Shape:
         """One shape in full."""
         found = self._shape_memo.get(number)
         if found is None:
             column = number % self.grid.width
             amounts = _Amounts(self.low, self.high, column)
+            most = most_ebs_volumes(self.grid.type(number).name)
             slots = self.low.amount("pods", column)[0] // 1000, self.high.amount("pods", column)[0] // 1000
             found = self._shape_memo[number] = Shape(
                 name=None,
@@ -337,6 +350,7 @@ class PoolSpace(Space):
                 slots=Interval(*slots),
                 ports=tuple(use for use, masks in self.taken if masks.possible >> number & 1),
                 source=self.source,
+                attach_limits={} if most is None else {EBS: most},
             )
         return found
 

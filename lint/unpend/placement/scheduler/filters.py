@@ -57,7 +57,7 @@ def accepts_volumes(demand: Demand, space: Space) -> Masks:
     masks = volume_binding.accepts(demand, space).both(volume_zone.accepts(demand, space))
     if space.disked:
         masks = masks.both(volume_restrictions.accepts(demand, space))
-    if space.limited:
+    if demand.volumes.attached:
         masks = masks.both(node_volume_limits.accepts(demand, space))
     return masks
 

@@ -1,4 +1,4 @@
-"""NodeVolumeLimits: how many volumes of a CSI driver a node takes; only a CSINode says so (S-1034)."""
+"""NodeVolumeLimits: how many volumes of a CSI driver a node takes; a CSINode says so, and of some types the cloud (S-1034)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ def accepts_driver(driver: str, demand: Demand, space: Space) -> int:
     for number in space.bits(space.limited):
         if not copies(wanted, space.shapes[number], 1):
             mask &= ~(1 << number)
+    for most, bits in space.most_volumes(driver).items():
+        if len(wanted) > most:
+            mask &= ~bits
     return mask
 
 
