@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
-from tests.model.conftest import Read
 
 from unpend.model.inventory import Inventory
 from unpend.model.node_groups.group import NodeGroup
@@ -22,6 +21,8 @@ from unpend.model.reading import read_objects
 from unpend.settings import Settings
 from unpend.source.reading import read_text
 from unpend_schemas import load_json
+
+Read = Callable[..., Inventory]
 
 ROOT = Path(__file__).parents[2]
 CONFIG = "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: prod, region: us-east-1}\n"

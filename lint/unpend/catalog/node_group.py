@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unpend.catalog.allocatable import MIB, Hardware, address_limited_pods, allocatable, capacity
+from unpend.catalog.allocatable import GB, MIB, Hardware, address_limited_pods, allocatable, capacity
 from unpend.catalog.aws import AwsCatalog, aws_catalog
 from unpend.catalog.azure import azure_sizes
 from unpend.catalog.catalog import Catalog
@@ -69,6 +69,10 @@ def _aws(name: str, profile: NodeProfile, loose: bool) -> Machine | None:
         }
     if profile.max_pods is None and not profile.windows:
         left["pods"] = _pods(hardware, left["pods"])
+    if hardware.nvme:
+        # Local disks can be made the disk of the kubelet when the node starts.
+        low, high = left["ephemeral-storage"]
+        left["ephemeral-storage"] = Interval(low, max(high, hardware.nvme * GB))
     arch = "arm64" if hardware.arm else "amd64"
     return Machine(name, arch, nominal, left, {INSTANCE_TYPE: name, ARCH: arch})
 

@@ -65,11 +65,10 @@ class Flags:
 
 
 def controller(inventory: Inventory) -> Workload | None:
-    """The Deployment that runs Cluster Autoscaler, told by its image or by the name of its container."""
+    """The workload that runs Cluster Autoscaler, told by its image."""
     for workload in inventory.workloads:
         for container in workload.template.spec.containers:
-            image = _image(workload, container.name)
-            if _NAME in image.rsplit("/", 1)[-1].partition(":")[0] or (not image and container.name == _NAME):
+            if container.image.partition("@")[0].rsplit("/", 1)[-1].partition(":")[0] == _NAME:
                 return workload
     return None
 
@@ -77,14 +76,6 @@ def controller(inventory: Inventory) -> Workload | None:
 def _containers(workload: Workload) -> list[Mapping[str, object]]:
     value = workload.template.spec.place.at("containers").value
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _image(workload: Workload, name: str) -> str:
-    for one in _containers(workload):
-        if one.get("name") == name:
-            image = one.get("image")
-            return image if isinstance(image, str) else ""
-    return ""
 
 
 def arguments(workload: Workload) -> dict[str, tuple[str, ...]]:

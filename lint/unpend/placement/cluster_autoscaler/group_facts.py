@@ -14,7 +14,7 @@ from unpend.model.node_groups.tags import label_tags, resource_tags, taint_tags
 from unpend.model.pod import EffectivePod, Label, Taint
 from unpend.placement.cluster_autoscaler.flags import AGENTS
 from unpend.placement.cluster_autoscaler.groups import Group, Groups
-from unpend.placement.cluster_autoscaler.views import BUILD, HOSTNAME, OLDER, OS
+from unpend.placement.cluster_autoscaler.views import HOSTNAME, OLDER, OS
 from unpend.placement.demand import Demand, demand_of
 from unpend.settings import Settings
 
@@ -168,23 +168,6 @@ def is_placeholder(pod: EffectivePod) -> bool:
     """Whether a pod only keeps room for others: one pause container (C-501)."""
     containers = pod.spec.containers
     return len(containers) == 1 and "pause" in containers[0].image.rsplit("/", 1)[-1].partition(":")[0]
-
-
-def windows_builds(inventory: Inventory) -> frozenset[str] | None:
-    """The Windows builds of nodes and groups, as far as they are known; None where nothing runs Windows."""
-    found: set[str] = set()
-    runs = False
-    for node in inventory.nodes:
-        system = node.labels.get(OS)
-        if system is not None and system.value == "windows":
-            runs = True
-            build = node.labels.get(BUILD)
-            found.update([build.value] if build is not None else ())
-    for group in inventory.node_groups:
-        if group.os == "windows":
-            runs = True
-            found.update([group.windows_build] if group.windows_build is not None else ())
-    return frozenset(found) if runs else None
 
 
 def takers_by_system(pod: EffectivePod, inventory: Inventory, groups: Groups) -> dict[str, str]:

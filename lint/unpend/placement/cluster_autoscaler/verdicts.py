@@ -99,6 +99,10 @@ class GroupsJoined:
             contention=(),
         )
 
+    def most_more(self, total: int) -> int:
+        """How many of `total` pods the nodes to come can take at most."""
+        return self.run.more(self.placing, total).high
+
     def _counts(self, counts: ReplicaCounts) -> ReplicaCounts:
         if self.verdict in ("never", "loop"):
             return replace(counts, at_least=0, at_most=0)
@@ -146,7 +150,7 @@ class GroupsRun:
 
     def unclear(self, placing: Placing) -> Fact | None:
         """A topology key of the pod that standing nodes have with a value that nobody knows; None without one."""
-        key = next((key for key in _topology_keys(placing.pod) if key in self.unclear_keys), None)
+        key = next((key for key in _topology_keys(placing) if key in self.unclear_keys), None)
         if key is None:
             return None
         what = "in which zones its nodes stand" if key == ZONE else f"which {key} its nodes have"
@@ -175,7 +179,7 @@ class GroupsRun:
             return GroupsRuling(best.verdict, best.cause, (), certainty)
         tied = [a for a in answers if a.verdict == best.verdict]
         facts = tuple(dict.fromkeys(f for a in tied for f in a.facts))
-        more = self._more(placing, answers)
+        more = self.more(placing, placing.needed)
         high = counted.at_most + more.high
         if high < placing.needed:
             if high <= 0:
@@ -201,10 +205,10 @@ class GroupsRun:
         gap = self._gap(placing, answers)
         return GroupsRuling("conditional", "unknown-fact", gap, certainty, more=more)
 
-    def _more(self, placing: Placing, answers: Sequence[GroupAnswer]) -> Interval:
-        """How many pods nodes to come can take: surely where both sides agree, at most what the maximum size allows."""
+    def more(self, placing: Placing, limit: int) -> Interval:
+        """How many of `limit` pods nodes to come take: surely where both sides agree, at most up to the maximum size."""
         low = high = 0
-        limit = placing.needed
+        answers = self.answers(placing.workload.id)
         apart = _is_apart(placing.pod)
         tied = _is_tied(placing)
         for one in answers:
@@ -334,8 +338,10 @@ def _is_tied(placing: Placing) -> bool:
     return bool(hard) and placing.needed > 1
 
 
-def _topology_keys(pod: EffectivePod) -> tuple[str, ...]:
-    spec = pod.spec
-    keys = [c.topology_key for c in spec.spread if c.when_unsatisfiable == "DoNotSchedule"]
+def _topology_keys(placing: Placing) -> tuple[str, ...]:
+    """The keys of topology rules of which the outcome hangs on where nodes stand: one pod is spread anywhere."""
+    spec = placing.pod.spec
+    hard = [c for c in spec.spread if c.when_unsatisfiable == "DoNotSchedule"] if placing.needed > 1 else []
+    keys = [c.topology_key for c in hard]
     keys.extend(t.topology_key for t in (*spec.affinity.pod_required, *spec.affinity.anti_required))
     return tuple(dict.fromkeys(keys))

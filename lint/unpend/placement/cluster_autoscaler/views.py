@@ -16,7 +16,7 @@ from unpend.model.pod import Taint
 from unpend.placement.cluster_autoscaler.flags import AGENTS, Flags
 from unpend.placement.demand import to_units
 from unpend.placement.scheduler.node_resources import PODS
-from unpend.placement.space import Interval, Shape
+from unpend.placement.space import ZERO, Interval, Shape
 from unpend.records import dataclass
 from unpend.settings import Settings
 from unpend.source.place import Place
@@ -38,6 +38,20 @@ OLDER = {
     "failure-domain.beta.kubernetes.io/region": REGION,
 }
 """Older names of labels that nodes carry beside the new ones (C-207, §6.1)."""
+
+ADD_ONS = (
+    "feature.node.kubernetes.io/",
+    "nvidia.com/",
+    "amd.com/",
+    "gpu.intel.com/",
+    "intel.feature.node.kubernetes.io/",
+    "topology.topolvm.io/",
+    "csi.",
+)
+"""Beginnings of labels that agents put on nodes after they have joined."""
+
+OF_THE_TYPE = frozenset({"nvidia.com/gpu", "amd.com/gpu", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore"})
+"""Devices of which the type decides whether they can be there; others may come from any device plugin."""
 
 LOTS = 1 << 62
 TEMPLATE_PODS = 110
@@ -218,7 +232,7 @@ class Views:
             labels[EBS_ZONE] = _perhaps(labels[ZONE])
         hidden = "labels" in group.hidden or group.unknown("labels") is not None
         for key in self.asked.keys:
-            if key not in labels and (hidden or _is_known(key, self.settings.known_labels)):
+            if key not in labels and (hidden or key.startswith(ADD_ONS) or _is_known(key, self.settings.known_labels)):
                 labels[key] = anything()
 
     def _left(self, group: NodeGroup, machine: Machine | None) -> dict[str, Interval]:
@@ -242,6 +256,12 @@ class Views:
             found[name] = Interval(whole if exact else 0, whole)
         if group.kubelet.max_pods is not None:
             found[PODS] = Interval(group.kubelet.max_pods, group.kubelet.max_pods)
+        if group.disk is None and "ephemeral-storage" not in group.hardware:
+            # The launch template decides how large the disk is.
+            found["ephemeral-storage"] = Interval(found.get("ephemeral-storage", ZERO).low, LOTS)
+        for name in self.asked.resources:
+            if name not in found and name not in OF_THE_TYPE and ("/" in name or name.startswith("hugepages-")):
+                found[name] = Interval(0, LOTS)
         return found
 
     # Imagined nodes

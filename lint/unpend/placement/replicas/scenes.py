@@ -231,9 +231,6 @@ class Scenes:
         )
 
 
-HOSTNAME = "kubernetes.io/hostname"
-
-
 def _spots(space: Space, optimistic: bool, with_volumes: Sequence[Demand]) -> list[Spot]:
     spots = []
     more = volume_counts.on_shapes(with_volumes, space) if with_volumes else [{} for _ in space.shapes]
@@ -242,8 +239,9 @@ def _spots(space: Space, optimistic: bool, with_volumes: Sequence[Demand]) -> li
         free[PODS] = shape.slots.high if optimistic else shape.slots.low
         free.update(more[number])
         labels = {key: value for key, value in shape.labels.items() if isinstance(value, str)}
-        if HOSTNAME in shape.labels:
-            # Where nobody knows the name, the node has one of its own all the same.
-            labels.setdefault(HOSTNAME, f"({number})")
+        for key, value in shape.labels.items():
+            # A label that is there with a value that nobody knows: the node is in some domain all the same.
+            if not isinstance(value, str) and not value.admits_absent:
+                labels[key] = f"({number})"
         spots.append(Spot(shape.name or str(number), labels, free))
     return spots
