@@ -40,8 +40,8 @@ from unpend.records import replace
 from unpend.settings import Settings
 
 if TYPE_CHECKING:
-    from unpend.placement.cluster_autoscaler.verdicts import GroupsRun
-    from unpend.placement.karpenter.verdicts import KarpenterRun
+    from unpend.placement.cluster_autoscaler.verdicts import GroupsJoined, GroupsRun
+    from unpend.placement.karpenter.verdicts import Joined, KarpenterRun
 
 Admit = Callable[[Workload], EffectivePod]
 
@@ -255,7 +255,7 @@ class _Run:
             verdict=ruling.verdict,
             cause=ruling.cause,
             certainty="assumed" if assumptions else "proved",
-            replicas=self._numbers(placing, answer),
+            replicas=self._numbers(placing, answer, joined, grouped),
             assumptions=assumptions,
             pools=Deferred(lambda: self.pools.verdicts(demand, space, accepted, preempting, obstacles, answer.closed)),
             conflict=obstacles,
@@ -278,11 +278,26 @@ class _Run:
         unclear = self.groups.unclear(placing) if self.groups is not None and placing.accepted.possible else None
         return answer if unclear is None else ReplicaAnswer(0, placing.needed, facts=(unclear,))
 
-    def _numbers(self, placing: Placing, answer: ReplicaAnswer) -> ReplicaCounts:
+    def _numbers(
+        self, placing: Placing, answer: ReplicaAnswer, joined: Joined | None, grouped: GroupsJoined | None
+    ) -> ReplicaCounts:
+        """The counts on the nodes; those of an update and of an autoscaler's maximum with the nodes that may come."""
         wanted, needed = self._replicas(placing.workload).wanted, placing.needed
-        rollout = Rollout(needed + placing.surge, answer.rollout) if answer.rollout is not None else None
-        maximum = Rollout(placing.maximum, answer.maximum) if answer.maximum is not None else None
-        return ReplicaCounts(wanted, needed, answer.at_least, answer.at_most, rollout, maximum)
+
+        def with_more(total: int, bound: int | None) -> Rollout | None:
+            if bound is None or (joined is not None and joined.verdict not in ("never", "loop")):
+                return None
+            more = grouped.most_more(total) if grouped is not None else 0
+            return Rollout(total, min(total, bound + more))
+
+        return ReplicaCounts(
+            wanted,
+            needed,
+            answer.at_least,
+            answer.at_most,
+            with_more(needed + placing.surge, answer.rollout),
+            with_more(placing.maximum, answer.maximum),
+        )
 
     @staticmethod
     def _ruling(

@@ -206,7 +206,7 @@ class GroupsRun:
         return GroupsRuling("conditional", "unknown-fact", gap, certainty, more=more)
 
     def more(self, placing: Placing, limit: int) -> Interval:
-        """How many of `limit` pods nodes to come take: surely where both sides agree, at most up to the maximum size."""
+        """How many of `limit` pods nodes to come take: surely where both sides agree, at most by the maximum size."""
         low = high = 0
         answers = self.answers(placing.workload.id)
         apart = _is_apart(placing.pod)
