@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unpend.disruption.budgets import A_MONDAY, REASONS, PoolBudgets, budgets_of, describe
+from unpend.disruption.week import weeks
 from unpend.model.reading import read_objects
 from unpend.settings import Settings
 from unpend.source.document import objects_of
@@ -83,3 +84,14 @@ def test_the_week_agrees_with_the_moment(day: int, hour: int, length: int, asked
     moment = datetime(A_MONDAY.year, 1, 1, tzinfo=timezone.utc) + timedelta(hours=asked)
     slot = next(s for s in found.week("Empty") if s.start <= asked * 60 < s.end)
     assert slot.is_zero == (found.allowed("Empty", 10, moment) == 0)
+
+
+def test_the_week_is_drawn_by_the_hour() -> None:
+    night = {"nodes": "0", "schedule": "30 9 * * 1-5", "duration": "8h", "reasons": ["Drifted"]}
+    drawn = weeks(budgets({"nodes": "1"}, night).pool)
+    assert [week.reasons for week in drawn] == [("Empty", "Underutilized"), ("Drifted",)]
+    assert set(drawn[0].lines) == {"+" * 24}
+    assert drawn[1].text[0] == "Mon " + "+" * 9 + "#" * 9 + "+" * 6
+    assert drawn[1].lines[6] == "+" * 24
+    assert weeks(budgets().pool)[0].lines[0] == "." * 24
+    assert weeks(budgets({"nodes": "1", "schedule": "x x x x x", "duration": "1h"}).pool)[0].lines[0] == "#" * 24

@@ -106,7 +106,8 @@ def _vertical(item: OtherObject) -> tuple[Target, Vertical] | None:
     for entry in listed if isinstance(listed, list) else ():
         if isinstance(entry, dict) and entry.get("mode") != "Off":
             controlled = entry.get("controlledResources")
-            resources.update(controlled if isinstance(controlled, list) else _RESOURCES)
+            listed_names = [c for c in controlled if isinstance(c, str)] if isinstance(controlled, list) else _RESOURCES
+            resources.update(listed_names)
     if not listed:
         resources.update(_RESOURCES)
     key = (str(target.get("kind")), item.namespace, str(target.get("name")))

@@ -7,7 +7,7 @@ here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from unpend.algebra.taints import untolerated
 from unpend.algebra.values import ValueSet
@@ -16,13 +16,12 @@ from unpend.model.karpenter import NodePool
 from unpend.model.karpenter_labels import CORE_WELL_KNOWN, aws_well_known, release
 from unpend.model.pod import EffectivePod
 from unpend.placement.demand import Alternative, demand_of
-from unpend.placement.karpenter.grid import admitted
-from unpend.placement.karpenter.requirement import requirement
-from unpend.placement.karpenter.requirements import Requirements
-from unpend.placement.karpenter.template import template_requirements
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.records import dataclass, field
 from unpend.settings import Settings
+
+if TYPE_CHECKING:
+    from unpend.placement.karpenter.requirements import Requirements
 
 TAKES = frozenset({"fits", "conditional", "partial"})
 SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
@@ -95,6 +94,8 @@ class Landing:
 
     def _could_take(self, pool: NodePool, workload: Workload) -> bool:
         """What holds for every node that the pool can make: taints and labels, key by key."""
+        from unpend.placement.karpenter.template import template_requirements
+
         pod = self.effective(workload)
         if untolerated((*pod.spec.tolerations, *pod.possible_tolerations), pool.taints):
             return False
@@ -120,6 +121,9 @@ class Landing:
 
 
 def _overlaps(alternative: Alternative, requirements: Requirements, well_known: frozenset[str]) -> bool:
+    from unpend.placement.karpenter.grid import admitted
+    from unpend.placement.karpenter.requirement import requirement
+
     if alternative.broken:
         return False
     for key, wanted in alternative.folded.items():

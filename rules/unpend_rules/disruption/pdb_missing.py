@@ -82,49 +82,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.disruption.pdb import coverage_of, floor_of
-from unpend.model.inventory import Workload
-from unpend.placement.needed import autoscalers_by_target
+from unpend.disruption.serving import uncovered
 from unpend.rule import Facts, Finding, Rule
-
-KINDS = ("Deployment", "StatefulSet", "Rollout")
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload, at its name."""
-    covered = coverage_of(facts).of_workload
-    autoscalers = autoscalers_by_target(facts.inventory)
-    services = _selectors(facts)
-    for workload in facts.inventory.workloads:
-        if workload.kind not in KINDS or workload.id in covered:
-            continue
-        replicas = floor_of(workload, autoscalers).replicas
-        if replicas < 2 or not _serves(workload, services):
-            continue
+    for workload, replicas in uncovered(facts):
         yield Finding(
             workload.place.at("metadata"),
             f"No PodDisruptionBudget covers {workload.name}: a drain may take all {replicas} replicas at once.",
+            subject=("pdb-missing", workload.id),
             workload=workload.id,
             repair="add a budget with maxUnavailable: 1",
         )
-
-
-def _selectors(facts: Facts) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = {}
-    for item in facts.inventory.others:
-        if item.kind == "Service":
-            spec = item.object.data.get("spec")
-            selector = spec.get("selector") if isinstance(spec, dict) else None
-            if isinstance(selector, dict) and selector:
-                found.setdefault(item.namespace, []).append(selector)
-    return found
-
-
-def _serves(workload: Workload, services: dict[str, list[dict[str, Any]]]) -> bool:
-    if any(c.ports for c in workload.template.spec.containers):
-        return True
-    labels = {key: label.value for key, label in workload.template.labels.items()}
-    return any(s.items() <= labels.items() for s in services.get(workload.namespace, ()))
 
 
 RULE = Rule(
@@ -136,5 +107,7 @@ RULE = Rule(
     needs=("workloads",),
     enabled=False,
     profiles=("reliability",),
+    rank=20,
+    competes=True,
     assumes_closed=("pdbs",),
 )
