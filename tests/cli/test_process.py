@@ -118,12 +118,32 @@ def test_nothing_heavy_is_imported(
     modules = {
         line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines() if line.startswith("import")
     }
-    assert "click" in modules
+    assert "unpend.cli" in modules
     heavy = {module for module in modules if module.startswith(HEAVY)}
     assert heavy == set()
     if arguments == ("--version",):
         assert "yaml" not in modules
         assert "unpend.engine.run" not in modules
+
+
+def test_a_plain_check_starts_light(project: Path, variables: Callable[..., dict[str, str]]) -> None:
+    code = (
+        "import sys; from unpend.cli import run\n"
+        "run(['check', 'app.yaml', '--pools', 'nodes.yaml'])\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, env=variables(), capture_output=True, timeout=60, check=False
+    )
+    modules = done.stderr.decode().split()
+    assert "unpend.placement.evaluate" in modules
+    # click and dataclasses import inspect; the rest is what only Karpenter, node groups and other outputs need.
+    unwanted = (
+        *HEAVY, "click", "inspect", "dataclasses", "pathspec", "unpend.placement.karpenter.managed",
+        "unpend.placement.karpenter.grid", "unpend.placement.cluster_autoscaler.",
+        "unpend.catalog.", "unpend.report.json", "unpend.report.sarif",
+    )  # fmt: skip
+    assert [module for module in modules if module.startswith(unwanted)] == []
 
 
 def test_the_real_program_says_what_it_says_in_process(program: Any, unpend: Any) -> None:
@@ -195,4 +215,4 @@ def test_a_report_that_cannot_be_written_is_said(project: Path, variables: Calla
             check=False,
         )
     assert done.returncode == 2
-    assert done.stderr.decode() == "Error: cannot write to standard output: No space left on device\n"
+    assert done.stderr.decode() == "unpend: cannot write to standard output: No space left on device\n"

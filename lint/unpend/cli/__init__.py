@@ -34,18 +34,14 @@ def _open_streams() -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code; nothing is raised, a defect of unpend is printed with its traceback."""
-    import click
-
-    from unpend.cli.group import unpend
     from unpend.cli.stream import close_quietly, complain
 
+    given = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        given = None if arguments is None else list(arguments)
-        code = unpend.main(args=given, prog_name="unpend", standalone_mode=False)
-    except click.ClickException as error:
-        error.show()
-        code = UNTRUSTWORTHY
-    except (KeyboardInterrupt, click.Abort):
+        code = _plain_check(given)
+        if code is None:
+            code = _with_click(given)
+    except KeyboardInterrupt:
         complain("interrupted")
         code = INTERRUPTED
     except BrokenPipeError:
@@ -53,6 +49,48 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         code = _failed(error)
     close_quietly()
+    return code
+
+
+def _plain_check(given: Sequence[str]) -> int | None:
+    """`unpend check` without click; None for other commands, and when click has something to say about the parameters.
+
+    Parameters that do not go together are found before anything is read, so that click can begin anew.
+    """
+    if given[:1] != ["check"]:
+        return None
+    from unpend.cli.plain import parse
+
+    parameters = parse(given[1:])
+    if parameters is None:
+        return None
+    from unpend.cli.checking import check
+
+    try:
+        return check(parameters)
+    except Exception as error:
+        if _is_usage_error(error):
+            return None
+        raise
+
+
+def _is_usage_error(error: Exception) -> bool:
+    click = sys.modules.get("click")
+    return click is not None and isinstance(error, click.UsageError)
+
+
+def _with_click(given: list[str]) -> int:
+    import click
+
+    from unpend.cli.group import unpend
+
+    try:
+        code = unpend.main(args=given, prog_name="unpend", standalone_mode=False)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as error:
+        error.show()
+        return UNTRUSTWORTHY
     return code if isinstance(code, int) else OK
 
 

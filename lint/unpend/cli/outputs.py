@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
-
+from unpend.cli.errors import Failure, usage_error
 from unpend.cli.stream import report_width, wants_color, write_report
 from unpend.report.options import ReportOptions
 
@@ -27,12 +26,6 @@ def _no_page(_name: str) -> str:
     return ""
 
 
-class Failure(click.ClickException):
-    """Something outside of the checked files is wrong, so that the run is not trustworthy."""
-
-    exit_code = 2
-
-
 Renderer = Callable[[str, "Result", ReportOptions], str]
 
 
@@ -46,15 +39,15 @@ def parse_outputs(values: Sequence[str], formats: Sequence[str]) -> tuple[Output
 
             near = difflib.get_close_matches(name, formats, 1)
             hint = f"did you mean '{near[0]}'?" if near else f"formats are {', '.join(formats)}."
-            raise click.UsageError(f"--output {value}: there is no format '{name}', {hint}")
+            raise usage_error(f"--output {value}: there is no format '{name}', {hint}")
         if colon and not file:
-            raise click.UsageError(f"--output {value}: the name of a file is missing after the colon.")
+            raise usage_error(f"--output {value}: the name of a file is missing after the colon.")
         outputs.append(Output(name, None if file in ("", "-") else file))
     targets = [output.file for output in outputs]
     for target in targets:
         if targets.count(target) > 1:
             where = "standard output" if target is None else f"the file {target}"
-            raise click.UsageError(f"only one --output can go to {where}; give the others a file, as json:report.json.")
+            raise usage_error(f"only one --output can go to {where}; give the others a file, as json:report.json.")
     return tuple(outputs)
 
 

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from unpend.cli.plain import COLORS
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -59,6 +61,4 @@ def output_option(metavar: str, default: str) -> Callable[[Command], Command]:
 
 def color_option(command: Command) -> Command:
     """`--color auto|always|never`."""
-    return click.option(
-        "--color", type=click.Choice(("auto", "always", "never")), default="auto", help="When to use colours."
-    )(command)
+    return click.option("--color", type=click.Choice(COLORS), default=COLORS[0], help="When to use colours.")(command)

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timezone
 from typing import Any
 
-import click
-
+from unpend.cli.errors import usage_error
 from unpend.cli.sources import Sources
 from unpend.cli.stream import complain
 from unpend.config.errors import ErrorList
@@ -19,6 +18,7 @@ from unpend.config.globs import matches_any, relative_to
 from unpend.config.model import ClusterConfig, Config
 from unpend.engine.result import Notice, ReportedFinding, Result
 from unpend.engine.run import ClusterInput, RunOptions, run
+from unpend.model.found_settings import with_found_settings
 from unpend.model.reading import read_objects
 from unpend.records import dataclass, replace
 
@@ -52,9 +52,9 @@ class Request:
         known = {name: given[name] for name in cls.__match_args__ if name in given and name != "today"}
         request = cls(**known, explain=explain, today=_day(given.get("today")))
         if request.stdin_filename is not None and "-" not in request.paths:
-            raise click.UsageError("--stdin-filename names the text of the path -, which is not among the paths.")
+            raise usage_error("--stdin-filename names the text of the path -, which is not among the paths.")
         if request.config_file is not None and request.isolated:
-            raise click.UsageError("give either --config or --isolated.")
+            raise usage_error("give either --config or --isolated.")
         return request
 
 
@@ -64,7 +64,7 @@ def _day(text: str | None) -> date | None:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise click.BadParameter(f"'{text}' is no day; write it as 2026-12-31.", param_hint="--today") from None
+        raise usage_error(f"'{text}' is no day; write it as 2026-12-31.", "--today") from None
 
 
 @dataclass(slots=True)
@@ -248,6 +248,7 @@ def _cluster(
         now=datetime(today.year, today.month, today.day, tzinfo=timezone.utc),
     )
     reading = sources.reading(uris)
+    settings = with_found_settings(settings, reading.objects, reading.documents)
     return ClusterInput(
         name=entry.name,
         inventory=read_objects(reading.objects, settings),

@@ -81,7 +81,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.cluster_autoscaler.group_facts import groups_of, is_placeholder
+from unpend.placement.cluster_autoscaler.group_facts import groups_of
+from unpend.placement.placeholders import is_placeholder
 from unpend.rule import Facts, Finding, Related, Rule, placement
 from unpend.source.place import Place
 

@@ -91,21 +91,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.cluster_autoscaler.group_facts import groups_of, is_placeholder
+from unpend.model.inventory import Workload
+from unpend.placement.placeholders import is_placeholder
 from unpend.rule import Facts, Finding, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each placeholder with the wrong priority, or without a request."""
+    placeholders = [w for w in facts.inventory.workloads if _may_be_one(w) and is_placeholder(facts.effective(w))]
+    if not placeholders:
+        return
+    from unpend.placement.cluster_autoscaler.group_facts import groups_of
+
     groups = facts.memo("node-groups", lambda: groups_of(facts.inventory, facts.settings))
     scaled = any(group.scaler == "cluster-autoscaler" for group in groups.groups)
     cutoff = groups.flags.cutoff
-    for workload in facts.inventory.workloads:
+    for workload in placeholders:
         pod = facts.effective(workload)
-        if (workload.kind in ("DaemonSet", "Pod") and workload.namespace == "kube-system") or not is_placeholder(pod):
-            continue
         spec = workload.template.spec
-        if pod.unknown or workload.kind == "DaemonSet":
+        if pod.unknown:
             continue
         priority = pod.spec.priority or 0
         found = facts.inventory.priority_classes.get(spec.priority_class or "")
@@ -135,6 +139,10 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 salient="requests",
                 repair="request as much as the pods that they stand for",
             )
+
+
+def _may_be_one(workload: Workload) -> bool:
+    return workload.kind != "DaemonSet" and (workload.kind != "Pod" or workload.namespace != "kube-system")
 
 
 RULE = Rule(

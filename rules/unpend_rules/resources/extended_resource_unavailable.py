@@ -88,8 +88,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.blame import blame
-from unpend.placement.karpenter.pod_facts import offered_resources
-from unpend.placement.karpenter.pool_facts import managed_pools
 from unpend.rule import Facts, Finding, Related, Rule, placement
 
 
@@ -106,6 +104,9 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if verdict is None or blamed is None or blamed.obstacle.constraint != "resources":
             continue
         if offered is None:
+            from unpend.placement.karpenter.pod_facts import offered_resources
+            from unpend.placement.karpenter.pool_facts import managed_pools
+
             pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
             offered = offered_resources(facts.inventory, pools)
         missing = [name for name in wanted if name not in offered]
@@ -127,6 +128,8 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _repair(facts: Facts, resource: str) -> str | None:
     """What helps where NodePools are there; kube-scheduler's own repair is to drop the request."""
+    from unpend.placement.karpenter.pool_facts import managed_pools
+
     pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
     shapes = [found.grid.shapes for found in pools.pools if found.grid is not None]
     if not shapes:

@@ -94,8 +94,6 @@ from typing import Any
 from unpend.algebra.taints import tolerates
 from unpend.model.inventory import Workload
 from unpend.model.pod import Taint
-from unpend.placement.karpenter.pod_facts import reached
-from unpend.placement.karpenter.pool_facts import managed_pools, only_devices
 from unpend.rule import Facts, Finding, Related, Rule
 
 NO_DEVICE = ("vpc.amazonaws.com/", "hugepages-")
@@ -111,6 +109,8 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             guarded = _device_pools(facts)
         if not guarded:
             return
+        from unpend.placement.karpenter.pod_facts import reached
+
         verdict = facts.verdicts.get(workload.id)
         pools = reached(verdict) if verdict else ()
         if not pools or any(pool.pool not in guarded for pool in pools):
@@ -135,8 +135,12 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _device_pools(facts: Facts) -> dict[str, tuple[Taint, ...]]:
     """Pools all of whose nodes have devices, with their taints."""
-    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
-    found = {one.name: one.taints for one in pools.pools if only_devices(one)}
+    found: dict[str, tuple[Taint, ...]] = {}
+    if facts.inventory.node_pools:
+        from unpend.placement.karpenter.pool_facts import managed_pools, only_devices
+
+        pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+        found = {one.name: one.taints for one in pools.pools if only_devices(one)}
     for node in facts.inventory.nodes:
         if any(_is_device(name) and amount.milli > 0 for name, amount in node.allocatable.items()):
             found[f"Node/{node.name}"] = node.taints

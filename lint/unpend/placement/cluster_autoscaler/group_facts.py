@@ -164,12 +164,6 @@ def _is_zonal(claim: PersistentVolumeClaim, inventory: Inventory) -> bool:
     return found is not None and found.provisioner in (EBS_DRIVER, _IN_TREE_EBS)
 
 
-def is_placeholder(pod: EffectivePod) -> bool:
-    """Whether a pod only keeps room for others: one pause container (C-501)."""
-    containers = pod.spec.containers
-    return len(containers) == 1 and "pause" in containers[0].image.rsplit("/", 1)[-1].partition(":")[0]
-
-
 def takers_by_system(pod: EffectivePod, inventory: Inventory, groups: Groups) -> dict[str, str]:
     """By operating system, the first Node or group whose labels and taints let the pod in."""
     demand = demand_of(pod)
