@@ -40,9 +40,7 @@ def change_volume(mount: Mount, shape: Shape) -> Change:
     key = next((w.key for a in rule.provisioning.topologies or () for w in a.written), ZONE)
     value = shape.labels.get(key)
     if isinstance(value, str):
-        message = (
-            f"use a StorageClass that makes volumes in {key}={value}, or add it to the topologies of {storage.name}"
-        )
+        message = f"use a StorageClass that makes volumes where {key}={value}, which {storage.name} does not"
         return Change(message, storage.place.at("allowedTopologies"))
     return Change(f"use another StorageClass than {storage.name}", place)
 

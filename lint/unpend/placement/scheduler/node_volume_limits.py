@@ -1,4 +1,4 @@
-"""NodeVolumeLimits: how many volumes of a CSI driver a node takes; a CSINode says so, and of some types the cloud (S-1034)."""
+"""NodeVolumeLimits: how many volumes of a CSI driver a node takes, where a CSINode or its type says so (S-1034)."""
 
 from __future__ import annotations
 
