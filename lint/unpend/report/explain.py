@@ -8,6 +8,7 @@ from typing import NamedTuple
 from unpend.engine.result import Result
 from unpend.placement.verdict import (
     ASSUMPTIONS,
+    Against,
     Answer,
     Obstacle,
     PoolVerdict,
@@ -40,6 +41,11 @@ _MEANING: dict[Verdict, str] = {
 }
 _ANSWER: dict[Answer, str] = {"yes": "yes", "no": "no", "unknown": "?"}
 _AUTOSCALER = {"karpenter": "Karpenter", "cluster-autoscaler": "Cluster Autoscaler"}
+_SAYS = {"scheduler": "kube-scheduler", "karpenter": "Karpenter", "autoscaler": "Cluster Autoscaler"}
+_LEGEND = (
+    "How to read it: for each pool, would the autoscaler launch a node for the pod, and would kube-scheduler put it "
+    "there; ? depends on what is said beneath. A number in brackets is the constraint that is refused."
+)
 _GUTTER = 6
 _ALWAYS = (0, 1, 3)
 _MOST_POOLS = 20
@@ -52,6 +58,8 @@ def render(result: Result, options: ReportOptions) -> str:
     blocks = [writer.workload(verdict) for verdict in result.workloads]
     for group in result.contention:
         blocks.append(wrap(printable(f"Cannot all run at once: {', '.join(group)}"), options.width, rest="  "))
+    if any(verdict.pools and verdict.verdict != "skipped" for verdict in result.workloads):
+        blocks.append([writer.dim(line) for line in wrap(_LEGEND, options.width)])
     blocks.append([_counts(result.workloads)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
@@ -68,6 +76,11 @@ class _Writer:
         self._texts = Texts(result.texts)
         self._paint = Paint(options.color)
         self._columns = options.width
+        self._catalog = options.catalog_date
+
+    def dim(self, text: str) -> str:
+        """A text that is less important."""
+        return self._paint("dim", text)
 
     def workload(self, verdict: WorkloadVerdict) -> list[str]:
         cause = f" ({verdict.cause})" if verdict.cause else ""
@@ -88,7 +101,9 @@ class _Writer:
             lines.append(f"  cluster {printable(verdict.cluster)}")
         lines += self._replicas(verdict)
         if verdict.certainty != "proved":
-            lines += self._paragraph(f"certainty: {verdict.certainty}")
+            lines += self._paragraph(f"certainty: {self._certainty(verdict)}")
+        if verdict.verdict == "skipped":
+            return lines + self._skipped(verdict)
         constraints = _constraints(verdict.pools)
         lines += self._pools(verdict.pools, constraints)
         lines += self._constraints(constraints)
@@ -99,12 +114,23 @@ class _Writer:
         if verdict.nearest is not None:
             lines += self._repair(verdict.nearest)
         if verdict.spot is not None:
-            spot = f"{counted(verdict.spot.types, 'type', 'types')}, {counted(verdict.spot.pools, 'pool', 'pools')}"
-            lines += self._paragraph(f"spot choice left: {spot}")
+            types, pairs = verdict.spot.types, verdict.spot.pools
+            spot = f"{counted(types, 'type', 'types')}, {counted(pairs, 'pair', 'pairs')} of type and zone"
+            lines += self._paragraph(f"spot choice: {spot if types else 'none, on-demand only'}")
         if verdict.assumptions:
             leans = "; ".join(f"{a} {ASSUMPTIONS.get(a, '')}".strip() for a in verdict.assumptions)
             lines += self._paragraph(f"assumes: {leans}")
         return lines
+
+    def _certainty(self, verdict: WorkloadVerdict) -> str:
+        if verdict.certainty == "catalog":
+            return f"as good as the catalogue of instance types{f' of {self._catalog}' if self._catalog else ''}"
+        return {"assumed": "under the assumptions below", "heuristic": "a rule of thumb"}[verdict.certainty]
+
+    def _skipped(self, verdict: WorkloadVerdict) -> list[str]:
+        if not verdict.workload.startswith("DaemonSet/"):
+            return []
+        return self._paragraph("it goes with the nodes that a pool makes, and takes room there from other pods")
 
     def _paragraph(self, text: str, indent: int = 2) -> list[str]:
         return wrap(printable(text), self._columns, " " * indent, " " * (indent + 2))
@@ -132,7 +158,7 @@ class _Writer:
             return ["", "  no pool was found among the files"]
         names = sorted({p.autoscaler for p in pools if p.autoscaler is not None})
         autoscaler = "autoscaler" if len(names) != 1 else _AUTOSCALER.get(names[0], names[0])
-        header = ("pool", "verdict", autoscaler, "kube-scheduler", "refused", "types", "zones")
+        header = ("pool", "verdict", autoscaler, "kube-scheduler", "because of", "types", "zones")
         numbers = [sorted({constraints[_identity(o)].number for o in pool.obstacles}) for pool in pools]
         rows = [_row(pool, refused) for pool, refused in zip(pools, numbers, strict=True)]
         table = _Table(header, rows)
@@ -149,10 +175,16 @@ class _Writer:
         """Every constraint that some pool refuses: once with excerpts, the pools after the first one by name."""
         lines: list[str] = []
         for identity, constraint in constraints.items():
-            (_, obstacle), *others = constraint.refusals
-            title = self._paint("bold", f"[{constraint.number}] {identity[0]}")
-            lines += ["", f"  {title} {printable(identity[1])}".rstrip()]
-            lines += self._obstacle(obstacle)
+            first_pool, first = constraint.refusals[0]
+            lines += ["", self._title(constraint.number, identity), *self._obstacle(first)]
+            others: list[tuple[str, Obstacle]] = []
+            for pool, obstacle in constraint.refusals[1:]:
+                if pool == first_pool:  # the other decider, about the same pool
+                    lines += self._message(obstacle)
+                    if obstacle.against is not None and not _same(obstacle.against.place, first.against):
+                        lines += self._against(obstacle)
+                elif all(pool != known for known, _ in others):
+                    others.append((pool, obstacle))
             if others:
                 named = [pool + _at(o.against.place if o.against else None) for pool, o in others[:_MOST_POOLS]]
                 more = f" and {len(others) - _MOST_POOLS} more" if len(others) > _MOST_POOLS else ""
@@ -160,14 +192,31 @@ class _Writer:
                 lines += wrap(printable(", ".join(named) + more), self._columns, prefix, "      ")
         return lines
 
+    def _title(self, number: int, identity: _Identity) -> str:
+        kind, path = identity
+        head = f"[{number}] {kind}"
+        path = printable(path)
+        if len(head) + len(path) + 3 > self._columns:  # the end of a path says most
+            path = "…" + path[-(self._columns - len(head) - 4) :].partition(".")[2]
+        return f"  {self._paint('bold', head)} {path}".rstrip()
+
+    def _message(self, obstacle: Obstacle) -> list[str]:
+        decider = _SAYS.get(obstacle.semantics.partition(":")[0], "")
+        who = f"{decider}: " if decider and obstacle.cause not in ("pool-unusable", "rejected") else ""
+        return wrap(printable(f"{who}{obstacle.message} [{obstacle.semantics}]"), self._columns, "  - ", "    ")
+
     def _obstacle(self, obstacle: Obstacle) -> list[str]:
-        lines = wrap(printable(f"{obstacle.message} [{obstacle.semantics}]"), self._columns, "  - ", "    ")
-        lines += self._place(obstacle.place, "-->", "", "error")
-        if obstacle.against is not None:
-            side = obstacle.against
-            path = f"{side.object} {side.place}".strip()
-            lines += self._place(side.place, ":::", path, "info")
-        return lines
+        lines = self._message(obstacle)
+        if obstacle.against is None or not _same(obstacle.place, obstacle.against):
+            lines += self._place(obstacle.place, "-->", "", "error")
+            return lines + self._against(obstacle)
+        return lines + self._place(obstacle.place, "-->", "", "error")
+
+    def _against(self, obstacle: Obstacle) -> list[str]:
+        side = obstacle.against
+        if side is None:
+            return []
+        return self._place(side.place, ":::", f"{side.object} {side.place}".strip(), "info")
 
     def _place(self, place: Place | None, arrow: str, message: str, style: str) -> list[str]:
         location = None if place is None else place.location()
@@ -177,19 +226,20 @@ class _Writer:
 
     def _conflict(self, listed: Sequence[Obstacle], constraints: Mapping[_Identity, _Constraint]) -> list[str]:
         """A minimal set of constraints; what is shown with its excerpt above is only named here."""
-        if not listed:
-            return []
-        if len(listed) == 1:
-            lines = ["", "  conflict: without this one the pool would do"]
-        else:
-            lines = ["", "  conflict: without any one of these the pool would do"]
-        for obstacle in listed:
-            known = constraints.get(_identity(obstacle))
-            if known is not None:
-                text = printable(f"[{known.number}] {obstacle.message}{_at(obstacle.place)}")
-                lines += wrap(text, self._columns, "  - ", "    ")
-            else:
-                lines += self._obstacle(obstacle)
+        known = {_identity(o): constraints[_identity(o)].number for o in listed if _identity(o) in constraints}
+        others = [o for o in listed if _identity(o) not in constraints]
+        if len(known) == 1 and not others and len(constraints) == 1:
+            return []  # there is nothing else that it could be
+        lines: list[str] = []
+        if known or others:
+            one = "this one" if len(known) + len(others) == 1 else "any one of these"
+            text = f"conflict: without {one} the pool would do"
+            lines += ["", *self._paragraph(text)]
+        for (kind, path), number in sorted(known.items(), key=lambda entry: entry[1]):
+            place = next(o.place for o in listed if _identity(o) == (kind, path))
+            lines += self._paragraph(f"- [{number}] {kind}{_at(place)}")
+        for obstacle in others:
+            lines += self._obstacle(obstacle)
         return lines
 
     def _facts(self, verdict: WorkloadVerdict) -> list[str]:
@@ -211,6 +261,13 @@ class _Writer:
 def _at(place: Place | None) -> str:
     location = None if place is None else place.location()
     return "" if location is None else f" ({location.uri}:{location.span.start.line + 1})"
+
+
+def _same(place: Place | None, side: Against | None) -> bool:
+    """Whether the other side of an obstacle is the same value."""
+    if place is None or side is None:
+        return False
+    return place == side.place
 
 
 class _Constraint(NamedTuple):

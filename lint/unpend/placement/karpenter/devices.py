@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from unpend.model.inventory import Workload
+from unpend.model.inventory import Inventory, Workload
 from unpend.model.karpenter import NodeClass
+from unpend.placement.verdict import Against, Obstacle
+from unpend.records import replace
 
 _PLUGINS: Mapping[str, tuple[str, ...]] = {
     "nvidia": ("nvidia.com/gpu",),
@@ -43,3 +45,27 @@ def waiting(plugins: Iterable[tuple[Workload, int]], node_class: NodeClass | Non
         for resource in plugin_resources(workload):
             found[resource] = found.get(resource, 0) | mask
     return found
+
+
+def locked_out(
+    obstacles: tuple[Obstacle, ...], devices: Mapping[str, int], pool: str, inventory: Inventory
+) -> tuple[Obstacle, ...]:
+    """The same; where a device is missing because no plugin gets to the nodes, the plugin is the other side."""
+    if not devices:
+        return obstacles
+    out = []
+    for obstacle in obstacles:
+        name = next((d for d, mask in devices.items() if not mask and f"Insufficient {d})" in obstacle.message), None)
+        plugin = None
+        if name is not None and obstacle.constraint == "resources":
+            daemons = (w for w in inventory.workloads if w.kind == "DaemonSet")
+            plugin = next((w for w in daemons if name in plugin_resources(w)), None)
+        if plugin is not None:
+            message = (
+                f"nodes of {pool} never offer {name}: its device plugin {plugin.id} does not get onto them, "
+                f"by its tolerations or its node selection (Insufficient {name})"
+            )
+            side = Against(plugin.id, plugin.template.spec.place)
+            obstacle = replace(obstacle, message=message, semantics="scheduler:P-715", against=side)
+        out.append(obstacle)
+    return tuple(out)

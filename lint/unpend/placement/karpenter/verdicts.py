@@ -15,6 +15,7 @@ from unpend.placement.karpenter.decide import (
     Others,
     PoolAnswer,
 )
+from unpend.placement.karpenter.devices import locked_out
 from unpend.placement.karpenter.limits import most_pods
 from unpend.placement.karpenter.managed import ManagedPool, ManagedPools, belongs
 from unpend.placement.karpenter.repair import nearest_pool
@@ -253,7 +254,7 @@ class KarpenterRun:
         space = answer.pool.space
         if space is None or not space.everything or answer.accepted.possible:
             return ()
-        return conflict(answer.demand, space)
+        return locked_out(conflict(answer.demand, space), space.devices, answer.pool.name, self.inventory)
 
     def obstacles(self, workload: str, answer: PoolAnswer) -> tuple[Obstacle, ...]:
         """Everything that stands between a pod and a pool: what the scheduler says, then what Karpenter does."""
