@@ -10,7 +10,10 @@ import pytest
 
 from unpend.model.builder import BY_NAME
 from unpend.model.inventory import Inventory
-from unpend.model.reading import READERS
+from unpend.model.reading import READERS, read_objects
+from unpend.settings import Settings
+from unpend.source.document import objects_of
+from unpend.source.reading import read_text
 
 Read = Callable[..., Inventory]
 
@@ -44,6 +47,19 @@ status: {capacity: {cpu: 4, pods: "110"}}
     assert second.allocatable == {}
     (problem,) = inventory.problems
     assert (problem.semantics, str(problem.place)) == ("A-1535", "spec.taints[1].effect")
+
+
+def test_a_node_without_any_capacity_is_not_known() -> None:
+    text = "{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {a: b}}, spec: {}}"
+    inventory = read_objects(read_text(text, "n.yaml").objects, Settings())
+    assert inventory.nodes == ()
+    assert [(other.kind, other.name) for other in inventory.unread_capacity] == [("Node", "n1")]
+    (problem,) = inventory.problems
+    assert (problem.severity, problem.refused) == ("info", False)
+    (stored,) = read_objects(
+        objects_of([{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}]), Settings()
+    ).nodes
+    assert stored.allocatable == {}
 
 
 def test_a_namespace_gets_its_automatic_label(read: Read) -> None:

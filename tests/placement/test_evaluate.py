@@ -223,3 +223,13 @@ def test_what_runs_out_first_is_named() -> None:
     assert found.conflict[0].message == (
         "4 of the 9 pods find room: each asks for 1500m of cpu, and 2 nodes that can take one have 8 left in all"
     )
+
+
+def test_a_daemon_set_that_the_api_refuses_takes_no_room() -> None:
+    agent = workload("agent", None, "DaemonSet", cpu="1")
+    agent["spec"]["template"]["spec"]["nodeSelector"] = {"disk": True}
+    found = evaluate(node("a"), agent, workload(replicas=4, cpu="1"))
+    assert (found["agent"].verdict, found["agent"].cause) == ("never", "rejected")
+    assert found["web"].verdict == "fits"
+    stored = evaluate(node("a"), agent, workload(replicas=4, cpu="1"), admission="none")
+    assert stored["web"].verdict == "partial"

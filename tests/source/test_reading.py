@@ -190,3 +190,20 @@ def test_lines_count_line_feeds_only() -> None:
     location = document.locate(("c",), "key")
     assert location is not None
     assert location.span == ((2, 0), (2, 1))
+
+
+def test_items_of_a_typed_list_need_no_kind() -> None:
+    text = """apiVersion: v1
+kind: NodeList
+items:
+- metadata: {name: a}
+- {kind: 5, metadata: {name: b}}
+- 7
+- {apiVersion: v1, kind: Pod, metadata: {name: c}}
+"""
+    reading = read_text(text, "nodes.yaml")
+    assert [(o.api_version, o.kind, o.data["metadata"]["name"]) for o in reading.objects] == [
+        ("v1", "Node", "a"),
+        ("v1", "Pod", "c"),
+    ]
+    assert read_text("apiVersion: v1\nkind: List\nitems: [{metadata: {name: a}}]\n", "x.yaml").objects == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from unpend.model.admission import admit_template
+from unpend.model.admission import admit, admit_template
 from unpend.model.inventory import BoundPod, Inventory, Node, Workload
 from unpend.model.pod import Container, ContainerPort, EffectivePod, Resources
 from unpend.placement.claims import VolumeBook
@@ -211,7 +211,7 @@ def _resized(container: Container, status: Mapping[str, Resources]) -> Container
 def _daemon(
     workload: Workload, bare: Space, numbers: Mapping[str, int], inventory: Inventory, settings: Settings
 ) -> Daemon | None:
-    pod = admit_template(workload.template, inventory, settings, from_template=True, daemonset=True)
+    pod = admit(workload, inventory, settings)
     if pod.refusals:
         return None
     demand = demand_of(pod)

@@ -166,23 +166,24 @@ def unwrap(document: Document) -> list[Object]:
     """The objects of a document: itself, or the items of a `List` / `*List` (nested lists too).
 
     Anything that is not a mapping with string `apiVersion` and `kind` is no object, except for the documents of other
-    tools that `form_of` knows.
+    tools that `form_of` knows, and for items of a `NodeList` and the like, which the API sends without a kind.
     """
     found: list[Object] = []
-    pending: list[tuple[Any, tuple[Step, ...]]] = [(document.data, ())]
+    pending: list[tuple[Any, tuple[Step, ...], tuple[str, str] | None]] = [(document.data, (), None)]
     while pending:
-        data, prefix = pending.pop()
+        data, prefix, of_list = pending.pop()
         if not isinstance(data, dict):
             continue
         kind = data.get("kind")
         items = data.get("items")
         if not (isinstance(data.get("apiVersion"), str) and isinstance(kind, str)):
-            form = None if prefix else form_of(data)
+            form = (of_list if "kind" not in data else None) if prefix else form_of(data)
             if form is not None:
                 found.append(Object(document, data, prefix, form))
             continue
         if kind.endswith("List") and isinstance(items, list):
-            pending.extend((item, (*prefix, "items", i)) for i, item in reversed(list(enumerate(items))))
+            of_list = (data["apiVersion"], kind[:-4]) if kind != "List" else None
+            pending.extend((item, (*prefix, "items", i), of_list) for i, item in reversed(list(enumerate(items))))
         else:
             found.append(Object(document, data, prefix))
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from unpend.model.admission import admit_template
+from unpend.model.admission import admit, admit_template
 from unpend.model.inventory import Inventory, Workload
 from unpend.model.pod import ContainerPort, Toleration
 from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of
@@ -53,7 +53,7 @@ def daemons_of(inventory: Inventory, settings: Settings) -> Daemons:
     for workload in inventory.workloads:
         if workload.kind != "DaemonSet":
             continue
-        pod = admit_template(workload.template, inventory, settings, from_template=True, daemonset=True)
+        pod = admit(workload, inventory, settings)
         if pod.refusals:
             continue
         demand = demand_of(pod)
