@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ import pytest
 import unpend
 from unpend.settings import Settings, World
 
-FOLDER = Path(__file__).parents[2] / "fixtures" / "traps" / "cluster-autoscaler"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "fixtures" / "traps" / "cluster-autoscaler"
 EXPECT = re.compile(r"# expect: (\S+) (\S+)((?: \S+)*)$", re.MULTILINE)
 FINDING = re.compile(r"# finding: (\S+)$", re.MULTILINE)
 
@@ -32,3 +35,8 @@ def test_trap(path: Path) -> None:
         if verdict in ("never", "loop"):
             assert answer.conflict
     assert set(FINDING.findall(text)) <= {finding.rule for finding in result.findings}
+
+
+def test_the_table_of_traps_is_complete_and_up_to_date() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "gen_trap_table.py"), "--check"]
+    assert subprocess.run(command, check=False).returncode == 0

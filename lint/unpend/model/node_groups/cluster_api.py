@@ -111,7 +111,11 @@ def _read_all(builder: Builder) -> None:
     for obj in groups:
         if obj.kind == "Cluster":
             for machines in _of_topology(obj):
-                _add(builder, _group(machines, parts, builder))
+                group, problems = _group(machines, parts, builder)
+                if machines.replicas is not None and MAX_SIZE in machines.annotations:
+                    message = "the topology and Cluster Autoscaler both set the size; leave `replicas` out"
+                    problems.note(machines.replicas_place, message, "autoscaler:§6.4", "warning")
+                _add(builder, (group, problems))
         elif obj.kind == "AWSManagedMachinePool":
             continue
         elif not (obj.kind == "MachineSet" and _is_owned(obj)):

@@ -44,8 +44,7 @@ def refused_by_autoscaler(demand: Demand, group: Group) -> tuple[Obstacle, ...]:
         found.append(
             replace(
                 obstacle,
-                message=f"Cluster Autoscaler adds no node of {group.name}: in its imagined node, {reason}{hint} "
-                f"({EVENT}: 1 {event})",
+                message=f"in the node that Cluster Autoscaler imagines, {reason}{hint} ({EVENT}: 1 {event})",
                 semantics=f"autoscaler:{rule}",
                 cause="autoscaler-refuses",
             )
