@@ -129,10 +129,31 @@ class VolumeBook:
         return frozenset(node.name for node in self._inventory.nodes)
 
     @cached_property
+    def _templates(self) -> Mapping[tuple[str, str], PersistentVolumeClaim]:
+        """The claim templates of StatefulSets by the names of their claims without the ordinal."""
+        return {
+            (workload.namespace, f"{template.name}-{workload.name}"): template
+            for workload in self._inventory.workloads
+            for template in workload.claim_templates
+        }
+
+    @cached_property
+    def _kept(self) -> Mapping[tuple[str, str], PersistentVolume]:
+        """Volumes that are kept for one claim, by that claim."""
+        kept = {(v.claim_namespace, v.claim_name): v for v in reversed(self._inventory.volumes)}
+        return {claim: volume for claim, volume in kept.items() if claim[1]}
+
+    @cached_property
+    def _by_class(self) -> Mapping[str, list[PersistentVolume]]:
+        found: dict[str, list[PersistentVolume]] = {}
+        for volume in self._inventory.volumes:
+            found.setdefault(volume.storage_class, []).append(volume)
+        return found
+
+    @cached_property
     def _numbered(self) -> frozenset[tuple[str, str]]:
         """Claims that exist, or that a volume is kept for."""
-        kept = {(v.claim_namespace, v.claim_name) for v in self._inventory.volumes if v.claim_name}
-        return frozenset(kept | set(self._claims))
+        return frozenset(self._kept.keys() | self._claims.keys())
 
     def of(self, workload: Workload, spec: PodSpec) -> PodVolumes:
         """The volumes of the first pod of a workload; `spec` is that of the effective pod."""
@@ -201,10 +222,9 @@ class VolumeBook:
         claim = self._claims.get((workload.namespace, name))
         if claim is not None:
             return self._mount(use, claim)
-        for other in self._inventory.workloads:
-            for template in other.claim_templates if other.namespace == workload.namespace else ():
-                if name.startswith(f"{template.name}-{other.name}-"):
-                    return self._mount(use, replace(template, name=name, namespace=workload.namespace))
+        template = self._templates.get((workload.namespace, name.rpartition("-")[0]))
+        if template is not None and name.rpartition("-")[2].isdigit():
+            return self._mount(use, replace(template, name=name, namespace=workload.namespace))
         if self._claims_open:
             return use.unknown("claim-missing", "claim", f"whether {use.title} exists, and where its volume is")
         message = f'{use.title} does not exist (persistentvolumeclaim "{name}" not found)'
@@ -257,13 +277,8 @@ class VolumeBook:
 
     def _kept_for(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
         """The volume whose claimRef names a claim: the controller binds the two whatever the pod needs."""
-        if not claim.name:
-            return None
-        wanted = (claim.namespace, claim.name)
-        for volume in self._inventory.volumes:
-            if (volume.claim_namespace, volume.claim_name) == wanted:
-                return volume if volume.storage_class == (claim.storage_class or "") else None
-        return None
+        volume = self._kept.get((claim.namespace, claim.name)) if claim.name else None
+        return volume if volume is not None and volume.storage_class == (claim.storage_class or "") else None
 
     def _bound(self, use: _Use, claim: PersistentVolumeClaim, volume: PersistentVolume | None) -> Mount:
         if volume is None:
@@ -405,11 +420,10 @@ class VolumeBook:
         """The free volumes that would do for a claim, the smallest first (S-1007)."""
         size = claim.request.milli if claim.request else 0
         found = []
-        for volume in self._inventory.volumes:
+        for volume in self._by_class.get(storage_class, ()):
             capacity = volume.capacity.milli if volume.capacity else 0
             if (
-                volume.storage_class == storage_class
-                and capacity >= size
+                capacity >= size
                 and volume.volume_mode == claim.volume_mode
                 and set(claim.access_modes) <= set(volume.access_modes)
                 and self._is_free(volume, claim)
