@@ -417,6 +417,13 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="A limit of a NodePool that its nodes cannot use up.",
     ),
     RuleEntry(
+        "limits-without-headroom",
+        "disruption",
+        "info",
+        needs=("nodepools", "nodes"),
+        summary="A NodePool so near its limit that no node can be replaced.",
+    ),
+    RuleEntry(
         "min-values-blocks-replacement",
         "disruption",
         "info",

@@ -14,7 +14,7 @@ from unpend.algebra.selectors import matches
 from unpend.algebra.taints import tolerates
 from unpend.disruption.budgets import REASONS, budgets_of
 from unpend.disruption.do_not_disrupt import DO_NOT_DISRUPT, protection
-from unpend.disruption.pdb import healthy_needed, is_zero_by_form, needs_scale
+from unpend.disruption.pdb import coverage, healthy_needed, is_zero_by_form, needs_scale
 from unpend.model.inventory import BoundPod, Inventory, Node, PodDisruptionBudget
 from unpend.model.karpenter import NodePool
 from unpend.model.karpenter_fields import condition
@@ -144,6 +144,8 @@ class _Snapshot:
         self.pods: dict[str, list[BoundPod]] = {}
         for pod in inventory.bound_pods:
             self.pods.setdefault(pod.node_name, []).append(pod)
+        rulings = coverage(inventory).rulings()
+        self.expected = {id(r.budget): r.expected for r in rulings}
         self.allowances = {pool.name: self._pool(pool) for pool in inventory.node_pools}
 
     def report(self) -> DisruptionReport:
@@ -241,7 +243,9 @@ class _Snapshot:
         healthy = sum(is_ready(p) and not p.terminating for p in pods)
         if needs_scale(budget) and not all(p.owner_kind in _SCALED_OWNERS for p in pods):
             return 0
-        return max(healthy - healthy_needed(budget, len(pods)), 0)
+        # Pods that are not bound yet are expected too.
+        expected = max(len(pods), self.expected.get(id(budget), 0))
+        return max(healthy - healthy_needed(budget, expected), 0)
 
     def _pool(self, pool: NodePool) -> PoolDisruption:
         """The allowance of a pool: its initialized nodes count, those that are going or not ready are taken off."""

@@ -3,7 +3,8 @@
 ## What it checks
 
 Pools in which all budgets for a reason have a schedule, so that at some times of the week none is active. It is a
-hint where the windows are all 0: a freeze.
+hint where the windows are all 0: a freeze; and where all budgets name reasons and leave out another one, which then
+has no limit.
 
 ## Why it matters
 
@@ -71,7 +72,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.disruption.budgets import budgets_of
+from unpend.disruption.budgets import REASONS, PoolBudgets, budgets_of
 from unpend.rule import Facts, Finding, Rule
 
 
@@ -81,6 +82,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         budgets = budgets_of(pool)
         if budgets.broken or pool.is_static:
             continue
+        yield from _unnamed(budgets)
         for reason in ("Underutilized", "Empty", "Drifted"):
             windows = budgets.of(reason)
             if not windows or any(w.schedule is None for w in windows):
@@ -98,6 +100,19 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                     repair='add a budget without a schedule, such as `nodes: "0"` for "only inside the window" or 10%',
                 )
                 break
+
+
+def _unnamed(budgets: PoolBudgets) -> Iterator[Finding]:
+    named = [w for w in budgets.windows if w.budget.reasons and w.budget.place is not None]
+    missing = [reason for reason in REASONS if not budgets.of(reason)]
+    if named and missing and named[0].budget.place is not None:
+        yield Finding(
+            named[0].budget.place,
+            f"No budget of {budgets.pool.name} is for the reason {' or '.join(missing)}: for it all nodes may go at once.",
+            severity="info",
+            salient=" ".join(missing),
+            repair="add a budget without `reasons`, such as 10%",
+        )
 
 
 RULE = Rule(
