@@ -204,3 +204,12 @@ def test_repairs_leave_data_where_it_is() -> None:
     other = answer(*NODES, narrow, claim("data", "far"), deployment(["data"]))
     assert other.nearest is not None
     assert other.nearest.changes[0].message.startswith(f"use a StorageClass that makes volumes where {ZONE}=a")
+
+
+def test_a_daemonset_with_a_volume_that_few_nodes_reach() -> None:
+    volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    agent = _workload("DaemonSet", {"volumes": volumes}, {})
+    found = answer(*NODES, volume("vol", ["b"]), claim("data", volume="vol"), agent)
+    assert (found.verdict, found.cause, found.replicas.at_most) == ("conditional", "volume", 1)
+    lost = answer(*NODES, agent)
+    assert (lost.verdict, lost.cause) == ("never", "volume")

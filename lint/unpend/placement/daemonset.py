@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from unpend.placement.fixed import Daemon, FixedNodes
-from unpend.placement.pools import ALL_NODES, DAEMONSET_FACT, MOST_SHOWN, facts_of, zones_of
+from unpend.placement.pools import ALL_NODES, MOST_SHOWN, facts_of, zones_of
 from unpend.placement.scheduler import filters
 from unpend.placement.space import Masks
 from unpend.placement.verdict import Cause, Obstacle, PoolVerdict, Verdict
@@ -83,6 +83,5 @@ def _single(daemon: Daemon, fixed: FixedNodes, number: int) -> PoolVerdict:
         return PoolVerdict(pool, "never", cause, zones=zones, scheduler_says="no", obstacles=found, place=place)
     if daemon.unsure & bit:
         facts = facts_of(daemon.demand, fixed.bare, bit, 0)
-        assert facts[0].name == DAEMONSET_FACT
         return PoolVerdict(pool, "conditional", "unknown-fact", zones=zones, facts=facts, place=place)
     return PoolVerdict(pool, "fits", None, zones=zones, scheduler_says="yes", place=place)

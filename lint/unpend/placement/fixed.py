@@ -8,9 +8,9 @@ from unpend.model.admission import admit, admit_template
 from unpend.model.inventory import BoundPod, Inventory, Node, Workload
 from unpend.model.pod import Container, ContainerPort, EffectivePod, Resources
 from unpend.placement.claims import VolumeBook
-from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of, to_units
+from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of, to_units, with_volumes
 from unpend.placement.owned import owns
-from unpend.placement.scheduler import node_affinity
+from unpend.placement.scheduler import filters, node_affinity
 from unpend.placement.scheduler.node_resources import PODS
 from unpend.placement.space import (
     ZERO,
@@ -142,7 +142,7 @@ def fixed_nodes(inventory: Inventory, settings: Settings, standing: Sequence[Sha
     found = [w for w in inventory.workloads if w.kind == "DaemonSet"] if nodes else []
     if not found:
         return FixedNodes(nodes, bare, bare, occupants, standing=len(standing))
-    daemons = [d for w in found if (d := _daemon(w, bare, numbers, inventory, settings)) is not None]
+    daemons = [d for w in found if (d := _daemon(w, bare, numbers, inventory, settings, book)) is not None]
     shapes, settled = _settle(daemons, bare)
     by_id = {d.workload.id: d for d in settled}
     return FixedNodes(nodes, bare, Space(shapes, bare), occupants, by_id, len(standing))
@@ -209,12 +209,17 @@ def _resized(container: Container, status: Mapping[str, Resources]) -> Container
 
 
 def _daemon(
-    workload: Workload, bare: Space, numbers: Mapping[str, int], inventory: Inventory, settings: Settings
+    workload: Workload,
+    bare: Space,
+    numbers: Mapping[str, int],
+    inventory: Inventory,
+    settings: Settings,
+    book: VolumeBook,
 ) -> Daemon | None:
     pod = admit(workload, inventory, settings)
     if pod.refusals:
         return None
-    demand = demand_of(pod)
+    demand = with_volumes(demand_of(pod), book.of(workload, pod.spec))
     selected = node_affinity.accepts(demand, bare).sure & bare.tolerated(demand.tolerations)
     if demand.node_name:
         selected &= bare.named(demand.node_name)
@@ -227,7 +232,12 @@ def _daemon(
     for number in bare.bits(selected & ~present):
         if not _fits([demand], bare.shapes[number]):
             refused |= 1 << number
-    return Daemon(workload, pod, demand, selected, present, refused, 0)
+    unsure = 0
+    if demand.volumes:
+        volumes = filters.accepts_volumes(demand, bare)
+        refused |= selected & ~present & ~volumes.possible
+        unsure = selected & ~present & ~refused & ~volumes.sure
+    return Daemon(workload, pod, demand, selected, present, refused, unsure)
 
 
 def without(fixed: FixedNodes, gone: Callable[[Occupant], bool]) -> Space | None:
@@ -288,12 +298,12 @@ def _settle(daemons: Sequence[Daemon], bare: Space) -> tuple[list[Shape], list[D
         for index in coming:
             unsure[index] |= 0 if together else bit
         shapes.append(_occupied(shape, occupants))
-    return shapes, [replace(d, unsure=mask) for d, mask in zip(daemons, unsure, strict=True)]
+    return shapes, [replace(d, unsure=d.unsure | mask) for d, mask in zip(daemons, unsure, strict=True)]
 
 
 def _occupant(daemon: Daemon, together: bool) -> Occupant:
     demand = daemon.demand
-    runs = together and not (daemon.pod.unknown or demand.gates or demand.claims)
+    runs = together and not (daemon.pod.unknown or demand.gates or demand.claims or demand.volumes.facts)
     runs = runs and demand.scheduler_name == DEFAULT_SCHEDULER
     return Occupant(daemon.workload.id, demand.requests, demand.ports, demand.priority, sure=runs)
 
