@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from corpora import scheduler_filter, scheduler_handwritten, scheduler_pairs, scheduler_replicas
+from corpora import (
+    karpenter_disruption,
+    karpenter_situations,
+    real_situations,
+    scheduler_filter,
+    scheduler_handwritten,
+    scheduler_pairs,
+    scheduler_replicas,
+)
 from corpora.agreement import Corpus
 
 ALL: tuple[Corpus, ...] = (
@@ -10,4 +18,7 @@ ALL: tuple[Corpus, ...] = (
     scheduler_handwritten.CORPUS,
     scheduler_replicas.CORPUS,
     scheduler_pairs.CORPUS,
+    karpenter_situations.CORPUS,
+    karpenter_disruption.CORPUS,
+    real_situations.CORPUS,
 )

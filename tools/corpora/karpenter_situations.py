@@ -8,6 +8,8 @@ from typing import Any
 import unpend
 from corpora.agreement import Corpus, Grade, Judged, lines, with_kind, worst
 from karpenter_cases import catalogs
+from unpend.catalog.catalog import Catalog
+from unpend.catalog.own import own_catalog
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.settings import KarpenterSettings, Settings
 
@@ -23,9 +25,9 @@ def cases(in_scope: bool | None = None) -> Iterable[dict[str, Any]]:
     """The gradable cases: those that are to be right (`in_scope`), the others, or all."""
     for name in FILES:
         for case in lines(f"karpenter/{name}.jsonl"):
-            if case["static"] != "no" and case["id"] not in LEFT_OUT:
-                if in_scope is None or in_scope is is_in_scope(name, case):
-                    yield case
+            asked = case["static"] != "no" and case["id"] not in LEFT_OUT
+            if asked and in_scope in (None, is_in_scope(name, case)):
+                yield case
 
 
 def is_in_scope(name: str, case: Mapping[str, Any]) -> bool:
@@ -43,7 +45,21 @@ def settings_of(case: Mapping[str, Any]) -> Settings:
         feature_gates={"ReservedCapacity": True},
         options=options,
     )
-    return Settings(catalogs=tuple(catalogs(case)), karpenter=karpenter, admission="none")
+    known = tuple(_catalog(data) for data in catalogs(case))
+    return Settings(catalogs=known, karpenter=karpenter, admission="none")
+
+
+_CATALOGS: dict[str, Catalog] = {}
+
+
+def _catalog(data: Mapping[str, Any]) -> Catalog:
+    """A catalogue; the large sets that many cases share are read once."""
+    if data["name"] == "inline":
+        return own_catalog(data)
+    key = f"{data['name']} {data['provides']} {data.get('nodePools')}"
+    if key not in _CATALOGS:
+        _CATALOGS[key] = own_catalog(data)
+    return _CATALOGS[key]
 
 
 def objects_of(case: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -80,8 +96,17 @@ def _workload(pod: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+_ANSWERS: dict[str, list[WorkloadVerdict | None]] = {}
+
+
 def answers(case: Mapping[str, Any]) -> list[WorkloadVerdict | None]:
     """The answer for every entry of `pods`."""
+    if case["id"] not in _ANSWERS:
+        _ANSWERS[case["id"]] = _answers(case)
+    return _ANSWERS[case["id"]]
+
+
+def _answers(case: Mapping[str, Any]) -> list[WorkloadVerdict | None]:
     found = {a.workload.partition("/")[2]: a for a in unpend.evaluate(objects_of(case), settings=settings_of(case))}
     return [
         found.get(f"{pod['metadata'].get('namespace', 'default')}/{pod['metadata']['name']}") for pod in case["pods"]
