@@ -66,6 +66,8 @@ class ClusterAutoscalerSettings:
     skip_nodes_with_system_pods: bool = True
     expendable_pods_priority_cutoff: int = -10
     max_graceful_termination_sec: int = 600
+    startup_taints: tuple[str, ...] = ()
+    balance_similar_node_groups: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -85,6 +87,8 @@ CLUSTER_AUTOSCALER_KEYS: Mapping[str, str] = {
     "skipNodesWithSystemPods": "skip_nodes_with_system_pods",
     "expendablePodsPriorityCutoff": "expendable_pods_priority_cutoff",
     "maxGracefulTerminationSec": "max_graceful_termination_sec",
+    "startupTaints": "startup_taints",
+    "balanceSimilarNodeGroups": "balance_similar_node_groups",
 }
 """The same for the flags of Cluster Autoscaler."""
 

@@ -285,3 +285,12 @@ def test_one_pod_needs_no_known_zone_for_its_spread() -> None:
     wide = group(minSize=2, zones=None)
     assert said(judge(wide, deployment(topologySpreadConstraints=[spread])))[0] == "fits"
     assert said(judge(wide, deployment(2, topologySpreadConstraints=[spread])))[0] == "conditional"
+
+
+def test_startup_taints_of_the_settings() -> None:
+    key = "ebs.csi.aws.com/agent-not-ready"
+    tag = f"k8s.io/cluster-autoscaler/node-template/taint/{key}"
+    tainted = eksctl(taints=[{"key": key, "value": "x", "effect": "NoExecute"}], tags={tag: "x:NoExecute"})
+    stated = Settings(cluster_autoscaler=ClusterAutoscalerSettings(startup_taints=(key,)))
+    assert judge(tainted, deployment()).cause == "existing-node"
+    assert judge(tainted, deployment(), settings=stated).verdict == "fits"

@@ -99,6 +99,8 @@ def _cluster(entry: ClusterConfig) -> dict[str, Any]:
             "skipNodesWithSystemPods": autoscaler.skip_nodes_with_system_pods,
             "expendablePodsPriorityCutoff": autoscaler.expendable_pods_priority_cutoff,
             "maxGracefulTerminationSec": autoscaler.max_graceful_termination_sec,
+            "startupTaints": list(autoscaler.startup_taints),
+            "balanceSimilarNodeGroups": autoscaler.balance_similar_node_groups,
         },
         "nodeGroups": {"autoscaler": settings.node_group_autoscaler},
         "catalog": [getattr(one, "path", one) for one in settings.catalogs],

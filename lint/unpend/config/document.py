@@ -40,6 +40,8 @@ CLUSTER_AUTOSCALER = Record(
         "skipNodesWithSystemPods": Flag(),
         "expendablePodsPriorityCutoff": Number(),
         "maxGracefulTerminationSec": Number(minimum=0),
+        "startupTaints": ListOf(Text(), doc="Taint keys that it leaves out of the nodes that it imagines."),
+        "balanceSimilarNodeGroups": Flag(),
     },
     doc="Flags of Cluster Autoscaler that change a verdict.",
 )

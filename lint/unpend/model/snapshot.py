@@ -180,7 +180,7 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
         "nodeClasses": {name: _lists(entry) for name, entry in settings.node_classes.items()},
         "kubernetes": ".".join(map(str, settings.kubernetes)),
         "karpenter": {key: _lists(getattr(karpenter, field)) for key, field in KARPENTER_KEYS.items()},
-        "clusterAutoscaler": {key: getattr(autoscaler, field) for key, field in CLUSTER_AUTOSCALER_KEYS.items()},
+        "clusterAutoscaler": {k: _lists(getattr(autoscaler, field)) for k, field in CLUSTER_AUTOSCALER_KEYS.items()},
         "nodeGroups": {"autoscaler": settings.node_group_autoscaler} if settings.node_group_autoscaler else {},
         "catalog": [_lists(one) for one in settings.catalogs],
         "injectedTolerations": [dict(one) for one in settings.injected_tolerations],
@@ -269,4 +269,7 @@ def _cluster_autoscaler(known: ClusterAutoscalerSettings, data: Any) -> ClusterA
     if not isinstance(data, dict) or known != ClusterAutoscalerSettings():
         return known
     fields = {field: data[key] for key, field in CLUSTER_AUTOSCALER_KEYS.items() if isinstance(data.get(key), _TEXT)}
+    # A text would be taken for a list of letters.
+    taints = data.get("startupTaints")
+    fields["startup_taints"] = tuple(str(one) for one in taints) if isinstance(taints, list) else ()
     return replace(known, **fields)

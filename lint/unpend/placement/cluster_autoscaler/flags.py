@@ -107,17 +107,15 @@ def flags_of(inventory: Inventory, settings: Settings) -> Flags:
     written = given.get("expendable-pods-priority-cutoff", ())
     if written and written[-1].lstrip("-").isdecimal():
         cutoff = int(written[-1])
-    options = config.options
     taints = [*given.get("startup-taint", ()), *given.get("ignore-taint", ())]
-    configured = options.get("startupTaints", ())
     prefixes = (*STARTUP_PREFIXES, *given.get("startup-taint-prefix", ()))
     return Flags(
         cutoff=cutoff,
-        startup_taints=frozenset((*taints, *configured)),
+        startup_taints=frozenset((*taints, *config.startup_taints)),
         startup_prefixes=prefixes,
         schedulers=frozenset(name for text in given.get("bypassed-scheduler-names", ()) for name in text.split(",")),
         from_zero=_flag(given, "scale-up-from-zero", True),
-        balances=_flag(given, "balance-similar-node-groups", bool(options.get("balanceSimilarNodeGroups"))),
+        balances=_flag(given, "balance-similar-node-groups", config.balance_similar_node_groups),
         force_daemonsets=_flag(given, "force-ds", False),
         given=given,
         deployment=workload,
