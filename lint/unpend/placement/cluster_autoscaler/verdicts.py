@@ -9,6 +9,7 @@ from unpend.algebra.selectors import matches
 from unpend.algebra.values import ValueSet
 from unpend.model.inventory import Inventory
 from unpend.model.pod import EffectivePod, LabelSelector
+from unpend.placement.cluster_autoscaler.daemon_verdicts import with_groups
 from unpend.placement.cluster_autoscaler.decide import GroupAnswer, answer
 from unpend.placement.cluster_autoscaler.groups import MOST_STANDING, Groups
 from unpend.placement.cluster_autoscaler.views import HOSTNAME, ZONE
@@ -132,6 +133,10 @@ class GroupsRun:
             flags = self.groups.flags
             found = self._memo[key] = tuple(answer(g, demand, pod, flags) for g in self.groups.groups)
         self._answers[workload] = tuple(replace(a, demand=demand) for a in found)
+
+    def with_daemon(self, verdict: WorkloadVerdict, demand: Demand) -> WorkloadVerdict:
+        """The verdict of a DaemonSet elsewhere, with the groups whose nodes it selects."""
+        return with_groups(verdict, demand, self.groups.groups)
 
     def answers(self, workload: str) -> tuple[GroupAnswer, ...]:
         """The answers of all groups to a pod of a workload."""
