@@ -22,7 +22,7 @@ from unpend.placement.owned import OwnedPods
 from unpend.placement.pools import DAEMONSET_FACT, FACTS, NodePools, facts_of
 from unpend.placement.preemption import after_evictions
 from unpend.placement.repair import nearest
-from unpend.placement.replicas.surge import surge_of
+from unpend.placement.replicas.update import surge_of
 from unpend.placement.scheduler import filters
 from unpend.placement.space import Masks
 from unpend.placement.verdict import (
@@ -203,6 +203,12 @@ class _Run:
         return replace(result, conflict=tuple(_refused(refusal) for refusal in pod.refusals))
 
     def _daemon(self, workload: Workload, pod: EffectivePod) -> WorkloadVerdict:
+        verdict = self._daemon_on_nodes(workload, pod)
+        if self.karpenter is not None:
+            verdict = self.karpenter.with_daemon(verdict, demand_of(pod))
+        return verdict if self.groups is None else self.groups.with_daemon(verdict, demand_of(pod))
+
+    def _daemon_on_nodes(self, workload: Workload, pod: EffectivePod) -> WorkloadVerdict:
         daemon = self.fixed.daemons.get(workload.id)
         if daemon is None:
             ruling = self._settled(_Ruling("skipped", None), pod, demand_of(pod), self.open)

@@ -10,7 +10,7 @@ import unpend
 from unpend.model.inventory import IntOrPercent, Strategy
 from unpend.model.reading import read_objects
 from unpend.placement.evaluate import evaluate_inventory
-from unpend.placement.replicas.surge import Surge, surge_of
+from unpend.placement.replicas.update import Surge, surge_of
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.settings import Settings, World
 from unpend.source.document import objects_of
