@@ -16,7 +16,7 @@ from unpend.placement.karpenter.min_values import short_of_min_values
 from unpend.placement.karpenter.pool import ManagedPool
 from unpend.placement.karpenter.requirements import Clash, Requirements
 from unpend.placement.space import Masks
-from unpend.records import dataclass, field
+from unpend.records import dataclass, field, replace
 
 EVERY_EFFECT = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 FILTERING = ("NoSchedule", "NoExecute")
@@ -116,24 +116,29 @@ class Planner:
             clash, requirements, masks, unknown = self._volumes(pool, grid, asked, attempt)
             if clash is not None:
                 return Refusal("volumes", attempt, clash=clash)
-        fit, ports = self._fit(pool, grid, asked), self._ports(pool, grid, asked)
         if attempt.held == "no":
             return Refusal("topology", attempt)
         if attempt.held == "unknown":
             depends.append("topology")
-        possible = masks.possible & fit.possible & ports
-        sure = masks.sure & fit.sure & ports
-        if sure == possible:
-            sure = possible
-        if not possible and unknown is None:
-            return Refusal("types", attempt, labels=masks.possible, fit=fit.possible, ports=ports)
-        if any(r.min_values is not None for r in requirements):
-            refusal = self._min_values(pool, grid, attempt, requirements, possible)
-            if refusal is not None and unknown is None:
+        launch = Launch(attempt, requirements, masks.sure, masks.possible, unknown, tuple(depends))
+        return self._types(pool, grid, asked, launch)
+
+    def _types(self, pool: ManagedPool, grid: Grid, asked: Asked, launch: Launch) -> Launch | Refusal:
+        """What resources, host ports and `minValues` leave of the types that have the labels."""
+        fit, ports = self._fit(pool, grid, asked), self._ports(pool, grid, asked)
+        possible = launch.possible & fit.possible & ports
+        sure = launch.sure & fit.sure & ports
+        if not possible and launch.unknown is None:
+            return Refusal("types", launch.attempt, labels=launch.possible, fit=fit.possible, ports=ports)
+        if any(r.min_values is not None for r in launch.requirements):
+            refusal = self._min_values(pool, grid, launch.attempt, launch.requirements, possible)
+            if refusal is not None and launch.unknown is None:
                 return refusal
-            if refusal is not None or self._min_values(pool, grid, attempt, requirements, sure) is not None:
+            short = self._min_values(pool, grid, launch.attempt, launch.requirements, sure)
+            if refusal is not None or short is not None:
                 sure = 0
-        return Launch(attempt, requirements, sure, possible, unknown, tuple(depends))
+        # Equal masks are kept once: there are thousands of these.
+        return replace(launch, sure=possible if sure == possible else sure, possible=possible)
 
     @staticmethod
     def _untolerated(
@@ -236,7 +241,7 @@ class Planner:
                     "creation",
                     attempt,
                     detail=f"{pool.name} wants at least {wanted} values of {requirement.key}, but with what the pod "
-                    f"asks for only {len(left)} {'is' if len(left) == 1 else 'are'} left: every NodeClaim for it is refused "
+                    f"asks for only {len(left)} {'is' if len(left) == 1 else 'are'} left: every NodeClaim is refused "
                     "when it is created (minValues)",
                 )
         return None

@@ -64,6 +64,10 @@ class PoolLabelIndex(LabelIndex):
         self.open_keys = open_keys
         self._answers: dict[tuple[str, ValueSet], Masks] = {}
 
+    def over(self, within: int) -> PoolLabelIndex:
+        """The same labels over other shapes of the grid."""
+        return PoolLabelIndex(self.grid, within, self.narrowed, self.custom, self.open_keys, self.perhaps)
+
     @property
     def keys(self) -> Iterable[str]:
         """The labels that the pool gives."""

@@ -9,6 +9,7 @@ from unpend.model.pod import EffectivePod
 from unpend.placement.conflict import conflict
 from unpend.placement.counts import Placing
 from unpend.placement.demand import Demand
+from unpend.placement.karpenter.daemon_verdicts import daemon_on_pool, together
 from unpend.placement.karpenter.daemons import daemons_of
 from unpend.placement.karpenter.decide import (
     Decider,
@@ -190,6 +191,27 @@ class KarpenterRun:
             certainty = worst_certainty(a.certainty for a in answers)
         cause = best.cause or (self.refusing(best) if best.verdict == "never" else None)
         return PoolsRuling(best.verdict, cause, facts, assumptions, certainty, best.pool.name)
+
+    def with_daemon(self, verdict: WorkloadVerdict, demand: Demand) -> WorkloadVerdict:
+        """The verdict of a DaemonSet on the Nodes, with the NodePools whose nodes it selects."""
+        found = tuple(v for p in self.decider.pools.pools if (v := daemon_on_pool(p, demand)) is not None)
+        if not found or verdict.cause in ("rejected", "not-looked-at"):
+            return verdict
+        joined = together((verdict.verdict, *(one.verdict for one in found)))
+        worst = next((one for one in found if one.verdict == joined), found[0])
+        cause = verdict.cause if joined == verdict.verdict else worst.cause
+        if joined == "conditional" and cause is None:
+            cause = next((one.cause for one in found if one.cause is not None), "unknown-fact")
+        return replace(
+            verdict,
+            verdict=joined,
+            cause=None if joined == "fits" else cause,
+            certainty=worst_certainty((verdict.certainty, *(one.certainty for one in found))),
+            pools=(*verdict.pools, *found),
+            conflict=verdict.conflict or tuple(dict.fromkeys(o for one in found for o in one.obstacles)),
+            zones=tuple(sorted({*verdict.zones, *(zone for one in found for zone in one.zones)})),
+            facts=verdict.facts if joined == "conditional" else (),
+        )
 
     def demands_bootstrap_nodes(self, workload: str) -> bool:
         """Whether a pod asks for nodes that Karpenter did not make, while there is none but those it runs on."""
