@@ -95,3 +95,19 @@ def test_daemon_sets_have_no_expected_number() -> None:
     assert ruling({"maxUnavailable": 1}, kind="DaemonSet").blocked == "no-scale"
     assert ruling({"minAvailable": "10%"}, kind="DaemonSet").blocked == "no-scale"
     assert ruling({"minAvailable": 1}, kind="DaemonSet").blocked is None
+
+
+def test_copies_of_one_object_in_overlays_do_not_add_up() -> None:
+    labels = {"app": "web"}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
+    web = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b"},
+        "spec": {"selector": {"matchLabels": labels}, "minAvailable": 1},
+    }
+    found = coverage(read_objects(objects_of([web, web, budget, budget]), Settings()))
+    assert {r.blocked for r in found.rulings()} == {"replicas"}
+    assert {len(budgets) for budgets in found.of_workload.values()} == {1}

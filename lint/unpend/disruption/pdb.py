@@ -81,7 +81,10 @@ def coverage(inventory: Inventory) -> Coverage:
         found = index.covered(budget)
         covered.append(found)
         for workload in found:
-            of_workload.setdefault(workload.id, []).append(budget)
+            known = of_workload.setdefault(workload.id, [])
+            # Overlays bring copies of one object: a budget does not overlap with itself.
+            if all((one.namespace, one.name) != (budget.namespace, budget.name) for one in known):
+                known.append(budget)
     autoscalers = autoscalers_by_target(inventory)
     floors = {w.id: floor_of(w, autoscalers) for found in covered for w in found}
     return Coverage(
@@ -136,7 +139,13 @@ def floor_of(workload: Workload, autoscalers: Mapping[tuple[str, str, str], Auto
 def rule(budget: PodDisruptionBudget, workloads: Sequence[Workload], floors: Mapping[str, Floor]) -> Ruling:
     """What a budget allows, by the arithmetic of the disruption controller (`D-31` to `D-33`)."""
     found = tuple(w for w in workloads if w.kind in NOT_SCALED or floors[w.id].replicas > 0)
-    expected = sum(floors[w.id].replicas for w in found if w.kind in SCALED)
+    # Of the copies of one workload in several overlays, the largest counts.
+    most: dict[tuple[str, str], int] = {}
+    for workload in found:
+        if workload.kind in SCALED:
+            key = (workload.kind, workload.name)
+            most[key] = max(most.get(key, 0), floors[workload.id].replicas)
+    expected = sum(most.values())
     healthy = healthy_needed(budget, expected)
     ruling = Ruling(budget, found, expected, healthy)
     blocked: Blocked | None = None

@@ -81,13 +81,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.disruption.autoscaling import target_of, utilisation_metrics
+from unpend.disruption.autoscaling import Target, target_of, utilisation_metrics
+from unpend.model.inventory import Workload
 from unpend.rule import Facts, Finding, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each metric, at the metric."""
-    targets = {(w.kind, w.namespace, w.name): w for w in facts.inventory.workloads}
+    targets: dict[Target, Workload | None] = {}
+    for one in facts.inventory.workloads:
+        # Of several copies, in overlays, nobody knows which one counts.
+        key = (one.kind, one.namespace, one.name)
+        targets[key] = None if key in targets or one.refusals else one
     for autoscaler in facts.inventory.autoscalers:
         workload = targets.get(target_of(autoscaler))
         if workload is None:

@@ -5,7 +5,7 @@
 `karpenter.sh/do-not-disrupt: "true"` on the pods of workloads that do not end by themselves, and on the nodes of a
 NodePool. On a DaemonSet it is an error: its pods are on all nodes, so nothing in the cluster is ever consolidated.
 With a duration, such as `4h`, the rule speaks at `info`. Jobs and CronJobs are left out: there the annotation is what
-it is for.
+it is for. Where all nodes are known to be node groups, nothing reads the annotation, and the rule is silent.
 
 ## Why it matters
 
@@ -118,7 +118,9 @@ from unpend.rule import Facts, Finding, Rule
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each annotation that protects."""
     version = facts.settings.karpenter.version
-    for workload in facts.inventory.workloads:
+    inventory = facts.inventory
+    elsewhere = facts.settings.world.pools == "closed" and bool(inventory.node_groups) and not inventory.node_pools
+    for workload in () if elsewhere else inventory.workloads:
         mark = workload.template.annotations.get(DO_NOT_DISRUPT)
         if mark is None or is_finite(workload):
             continue

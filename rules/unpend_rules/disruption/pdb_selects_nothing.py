@@ -94,7 +94,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         where = budget.place.at("spec", "selector")
         if budget.selector is None:
-            yield Finding(where, f"{budget.name} has no selector and covers no pod.", assumes_closed=())
+            yield Finding(where, f"{budget.name} has no selector and covers no pod.", severity="info")
             continue
         keys = {key for w in workloads for key in w.template.labels}
         strange = [e.key for e in budget.selector.expressions if e.key not in keys and e.operator in ("In", "Exists")]

@@ -73,7 +73,8 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each container that lacks a request."""
     vertical: dict[Target, Vertical] = facts.memo("verticals", lambda: verticals(facts.inventory))
     for workload in facts.inventory.workloads:
-        if (workload.kind, workload.namespace, workload.name) in vertical:
+        # What the API refuses, such as a patch for Kustomize, is no whole workload.
+        if workload.refusals or (workload.kind, workload.namespace, workload.name) in vertical:
             continue
         spec = workload.template.spec
         if all(all(r in c.requests for r in options["resources"]) for c in spec.containers):
