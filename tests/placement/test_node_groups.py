@@ -294,3 +294,20 @@ def test_startup_taints_of_the_settings() -> None:
     stated = Settings(cluster_autoscaler=ClusterAutoscalerSettings(startup_taints=(key,)))
     assert judge(tainted, deployment()).cause == "existing-node"
     assert judge(tainted, deployment(), settings=stated).verdict == "fits"
+
+
+def agent(cpu: str, **spec: Any) -> dict[str, Any]:
+    """A DaemonSet called web."""
+    found = deployment(cpu=cpu, **spec)
+    found["kind"] = "DaemonSet"
+    del found["spec"]["replicas"]
+    return found
+
+
+def test_daemonsets_on_groups_that_may_be_empty() -> None:
+    assert said(judge(group(), agent("1")))[:2] == ("fits", None)
+    assert said(judge(group(), agent("5")))[:2] == ("never", "resources")
+    assert said(judge(group(minSize=1), agent("5")))[:2] == ("never", "resources")
+    assert said(judge(group(), group("big", allocatable={"cpu": "8", "pods": "10"}), agent("5")))[0] == "conditional"
+    assert said(judge(group(taints=[{"key": "a", "effect": "NoSchedule"}]), agent("1")))[:2] == ("skipped", None)
+    assert said(judge(group(labels={"team": "a"}), agent("1", nodeSelector={"team": "b"})))[:2] == ("skipped", None)

@@ -40,6 +40,13 @@ class GroupAnswer:
         """Whether Cluster Autoscaler surely adds a node for the pod."""
         return self.autoscaler == "yes"
 
+    def why(self) -> Cause | None:
+        """The cause of the verdict; of a refusal it is the last of its reasons, looked for when somebody asks."""
+        if self.verdict != "never" or self.cause is not None:
+            return self.cause
+        reasons = conflict(self.demand, self.group.actual)
+        return reasons[-1].cause if reasons else "labels"
+
     def obstacles(self) -> tuple[Obstacle, ...]:
         """Everything that stands between the pod and the group: the scheduler's reasons, then the autoscaler's."""
         if self.verdict == "fits" or self.settled:
@@ -74,7 +81,7 @@ def _composed(found: GroupAnswer, everything: int) -> GroupAnswer:
     if not accepted.possible:
         if found.launches:
             return replace(found, verdict="loop", cause="scheduler-refuses")
-        return replace(found, cause=_cause(found))
+        return found
     standing = group.standing > 0
     if every and standing:
         return replace(found, verdict="fits", standing=True)
@@ -106,11 +113,6 @@ def _choice(group: Group) -> str:
 
 def _choice_place(group: Group) -> Place:
     return group.source.resource("cpu") if group.types > 1 else group.group.zones_place or group.group.place
-
-
-def _cause(found: GroupAnswer) -> Cause:
-    reasons = conflict(found.demand, found.group.actual)
-    return reasons[-1].cause if reasons else "labels"
 
 
 def _facts(found: GroupAnswer, everything: int) -> tuple[Fact, ...]:

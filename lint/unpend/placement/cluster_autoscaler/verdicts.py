@@ -122,8 +122,10 @@ class GroupsRun:
         self.inventory = inventory
         self.settings = settings
         self.groups = Groups(inventory, settings)
-        self._answers: dict[str, tuple[GroupAnswer, ...]] = {}
+        self._answers: dict[str, tuple[tuple[GroupAnswer, ...], Demand]] = {}
         self._memo: dict[object, tuple[GroupAnswer, ...]] = {}
+        self._room: dict[object, Interval] = {}
+        self._zones: dict[int, tuple[str, ...]] = {}
 
     def ask(self, workload: str, demand: Demand, pod: EffectivePod) -> None:
         """Ask for one pod of a workload."""
@@ -132,15 +134,20 @@ class GroupsRun:
         if found is None:
             flags = self.groups.flags
             found = self._memo[key] = tuple(answer(g, demand, pod, flags) for g in self.groups.groups)
-        self._answers[workload] = tuple(replace(a, demand=demand) for a in found)
+        self._answers[workload] = (found, demand)
 
     def with_daemon(self, verdict: WorkloadVerdict, demand: Demand) -> WorkloadVerdict:
         """The verdict of a DaemonSet elsewhere, with the groups whose nodes it selects."""
         return with_groups(verdict, demand, self.groups.groups)
 
     def answers(self, workload: str) -> tuple[GroupAnswer, ...]:
-        """The answers of all groups to a pod of a workload."""
-        return self._answers.get(workload, ())
+        """The answers of all groups to a pod of a workload, with the places of that workload."""
+        found, demand = self._answers.get(workload, ((), None))
+        return found if demand is None else tuple(replace(one, demand=demand) for one in found)
+
+    def _alike(self, workload: str) -> tuple[GroupAnswer, ...]:
+        """The answers to a pod that every node answers alike: all but the places."""
+        return self._answers[workload][0] if workload in self._answers else ()
 
     # Nodes that are surely there, as nodes among others
 
@@ -167,6 +174,11 @@ class GroupsRun:
     def joined(self, placing: Placing, others: Verdict, counted: ReplicaAnswer) -> GroupsJoined:
         """The groups beside everything else, whose verdict is `others` and whose count is `counted`."""
         ruling = self._ruling(placing, counted)
+        if self.inventory.node_pools and ruling.verdict == "partial" and others != "never":
+            fact = Fact(
+                "other-pools", "how many of the pods NodePools and node groups take together", placing.demand.spec_place
+            )
+            ruling = replace(ruling, verdict="conditional", cause="unknown-fact", facts=(fact,), obstacles=())
         # What the standing nodes say has been counted with the others; only nodes to come can do better.
         better = RANKS.index(ruling.verdict) > RANKS.index(others) and not (
             ruling.verdict == "fits" and not ruling.more.low
@@ -175,13 +187,13 @@ class GroupsRun:
         return GroupsJoined(self, placing, ruling, decides)
 
     def _ruling(self, placing: Placing, counted: ReplicaAnswer) -> GroupsRuling:
-        answers = self.answers(placing.workload.id)
+        answers = self._alike(placing.workload.id)
         if not answers:
             return GroupsRuling("never", "pool-unusable")
         best = max(answers, key=lambda a: (RANKS.index(a.verdict), a.standing, -a.group.number))
         certainty = worst_certainty(a.certainty for a in answers)
         if best.verdict in ("never", "loop"):
-            return GroupsRuling(best.verdict, best.cause, (), certainty)
+            return GroupsRuling(best.verdict, best.why(), (), certainty)
         tied = [a for a in answers if a.verdict == best.verdict]
         facts = tuple(dict.fromkeys(f for a in tied for f in a.facts))
         more = self.more(placing, placing.needed)
@@ -213,7 +225,7 @@ class GroupsRun:
     def more(self, placing: Placing, limit: int) -> Interval:
         """How many of `limit` pods nodes to come take: surely where both sides agree, at most by the maximum size."""
         low = high = 0
-        answers = self.answers(placing.workload.id)
+        answers = self._alike(placing.workload.id)
         apart = _is_apart(placing.pod)
         tied = _is_tied(placing)
         for one in answers:
@@ -225,11 +237,21 @@ class GroupsRun:
             if not group.grows or one.autoscaler is None:
                 continue
             nodes = limit if group.most is None else group.most - group.standing
-            most = _copies(placing.demand, group.actual, one.accepted.possible, limit)
+            most = self._copies(one, placing.demand, limit)
             high += nodes * (min(most.high, 1) if apart else most.high)
             if one.launches and one.verdict == "fits" and not tied:
                 low += nodes * (min(most.low, 1) if apart else most.low)
         return Interval(min(low, limit), min(high, limit))
+
+    def _copies(self, one: GroupAnswer, demand: Demand, limit: int) -> Interval:
+        """How many pods one new node takes: the fewest and the most among the nodes that it may be."""
+        key = (one.group.number, demand.key, limit)
+        found = self._room.get(key)
+        if found is None:
+            space = one.group.actual
+            each = [copies_on(demand, space.shapes[n], limit) for n in space.bits(one.accepted.possible)]
+            found = self._room[key] = Interval(min(c.low for c in each), max(c.high for c in each))
+        return found
 
     def _gap(self, placing: Placing, answers: Sequence[GroupAnswer]) -> tuple[Fact, ...]:
         """Why it is not certain that all replicas find a node."""
@@ -274,13 +296,16 @@ class GroupsRun:
 
     def zones(self, workload: str) -> tuple[str, ...]:
         """The zones in which a pod can be: of the groups that take it, else of those that perhaps do."""
-        answers = self.answers(workload)
-        taking = [a for a in answers if a.verdict == "fits"] or [a for a in answers if a.verdict == "conditional"]
-        return tuple(sorted({zone for a in taking for zone in _zones(a)}))
+        answers = self._alike(workload)
+        zones = self._zones.get(id(answers))
+        if zones is None:
+            taking = [a for a in answers if a.verdict == "fits"] or [a for a in answers if a.verdict == "conditional"]
+            zones = self._zones[id(answers)] = tuple(sorted({zone for a in taking for zone in _zones(a)}))
+        return zones
 
     def witness(self, workload: str) -> Witness | None:
         """A node that would take the pod, of the first group that does."""
-        one = next((a for a in self.answers(workload) if a.verdict == "fits"), None)
+        one = next((a for a in self._alike(workload) if a.verdict == "fits"), None)
         if one is None:
             return None
         number = (one.accepted.sure & -one.accepted.sure).bit_length() - 1
@@ -294,7 +319,7 @@ def _pool_verdict(one: GroupAnswer) -> PoolVerdict:
     return PoolVerdict(
         pool=one.group.name,
         verdict=one.verdict,
-        cause=one.cause,
+        cause=one.why(),
         types=len({name for name in types if isinstance(name, str)}),
         zones=_zones(one) if mask else (),
         autoscaler="cluster-autoscaler" if one.autoscaler is not None else None,
@@ -311,12 +336,6 @@ def _zones(one: GroupAnswer) -> tuple[str, ...]:
     space: Space = one.group.actual
     values = {space.shapes[n].labels.get(ZONE) for n in space.bits(one.accepted.possible)}
     return tuple(sorted(zone for zone in values if isinstance(zone, str)))
-
-
-def _copies(demand: Demand, space: Space, mask: int, limit: int) -> Interval:
-    """How many pods one new node takes: the fewest and the most among the nodes that it may be."""
-    found = [copies_on(demand, space.shapes[n], limit) for n in space.bits(mask)]
-    return Interval(min(one.low for one in found), max(one.high for one in found))
 
 
 def _means_itself(selector: LabelSelector | None, pod: EffectivePod) -> bool:
