@@ -288,7 +288,11 @@ class KarpenterRun:
             space = answer.pool.space
             number = (answer.plan.possible & -answer.plan.possible).bit_length() - 1
             found.extend(filters.obstacles(demand, space, number))
-        found.extend(refusals(answer.pool, answer.plan, answer.asked, demand, pod))
+        plan = answer.plan
+        if answer.cause == "taint" and not plan.launches and not plan.refusals:
+            # Both deciders go by taints: Karpenter was not asked before.
+            plan = self.decider.planner.plan(answer.pool, answer.asked)
+        found.extend(refusals(answer.pool, plan, answer.asked, demand, pod))
         return tuple(found)
 
     def pool_verdicts(self, workload: str) -> tuple[PoolVerdict, ...]:
