@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -311,3 +312,36 @@ def test_daemonsets_on_groups_that_may_be_empty() -> None:
     assert said(judge(group(), group("big", allocatable={"cpu": "8", "pods": "10"}), agent("5")))[0] == "conditional"
     assert said(judge(group(taints=[{"key": "a", "effect": "NoSchedule"}]), agent("1")))[:2] == ("skipped", None)
     assert said(judge(group(labels={"team": "a"}), agent("1", nodeSelector={"team": "b"})))[:2] == ("skipped", None)
+
+
+def test_numbers_and_reasons_agree_whatever_the_groups_are() -> None:
+    """A seeded mix of groups and pods: bounds are in order, and every verdict that is not `fits` says why."""
+    chance = random.Random(3)
+    for _ in range(150):
+        taints = [{"key": chance.choice("ab"), "value": chance.choice(["", "x"]), "effect": "NoSchedule"}]
+        groups = [
+            {
+                "name": f"g{number}",
+                "minSize": chance.randint(0, 2),
+                "maxSize": chance.randint(2, 4),
+                "labels": {key: chance.choice("xy") for key in chance.sample(["p", "q"], chance.randint(0, 2))},
+                "taints": taints[: chance.randint(0, 1)],
+                "availabilityZones": chance.sample(["us-east-1a", "us-east-1b"], chance.randint(1, 2)),
+                "propagateASGTags": chance.random() < 0.5,
+                "instanceType": chance.choice(["m5.large", "t3.medium", "m6g.large", "zz.top"]),
+            }
+            for number in range(chance.randint(1, 3))
+        ]
+        config = {**eksctl(), chance.choice(["nodeGroups", "managedNodeGroups"]): groups}
+        selected = {
+            chance.choice(["p", "topology.kubernetes.io/zone", "kubernetes.io/arch"]): chance.choice(["x", "arm64"])
+        }
+        spec: dict[str, Any] = {"nodeSelector": selected} if chance.random() < 0.5 else {}
+        verdict = judge(config, deployment(chance.randint(1, 6), chance.choice(["100m", "1950m", "3"]), **spec))
+        counts = verdict.replicas
+        assert 0 <= counts.at_least <= counts.at_most <= counts.needed
+        assert verdict.verdict != "fits" or counts.at_least == counts.needed
+        assert verdict.verdict not in ("never", "loop") or (counts.at_most == 0 and verdict.conflict)
+        assert verdict.verdict != "partial" or 0 < counts.at_most < counts.needed
+        assert verdict.verdict != "conditional" or verdict.facts
+        assert len(verdict.to_dict()["pools"]) >= len(groups)
