@@ -69,7 +69,7 @@ from typing import Any
 
 from unpend.placement.needed import autoscalers_by_target, replicas_of
 from unpend.placement.peers import means_itself
-from unpend.placement.replicas.surge import surge_of
+from unpend.placement.replicas.update import surge_of
 from unpend.rule import Facts, Finding, Rule
 
 HASH = "pod-template-hash"
