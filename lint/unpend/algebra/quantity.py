@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import math
 import re
-from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 _NANO = 10**9
 _MICRO_PER_MILLI = 10**6
@@ -45,6 +48,8 @@ def parse(value: str | int | float) -> Fraction:
     Raises:
         QuantityError: the API would refuse it.
     """
+    from fractions import Fraction
+
     return Fraction(_nano(value), _NANO)
 
 

@@ -12,6 +12,7 @@ from unpend.model.pod import Label
 from unpend.records import dataclass
 
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 LEGACY = {"karpenter.sh/do-not-evict": "pods", "karpenter.sh/do-not-consolidate": "nodes"}
 DURATIONS_SINCE = (1, 12)
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from unpend.algebra.taints import untolerated
 from unpend.algebra.values import ValueSet
 from unpend.model.inventory import Inventory, Workload
-from unpend.model.karpenter import NodePool
 from unpend.model.karpenter_labels import CORE_WELL_KNOWN, aws_well_known, release
 from unpend.model.pod import EffectivePod
 from unpend.placement.demand import Alternative, demand_of
@@ -21,10 +20,10 @@ from unpend.records import dataclass, field
 from unpend.settings import Settings
 
 if TYPE_CHECKING:
+    from unpend.model.karpenter import NodePool
     from unpend.placement.karpenter.requirements import Requirements
 
 TAKES = frozenset({"fits", "conditional", "partial"})
-SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 
 
 class Asked(Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unpend.disruption.do_not_disrupt import SAFE_TO_EVICT
 from unpend.disruption.drain import is_finite
-from unpend.disruption.landing import SAFE_TO_EVICT
 from unpend.model.inventory import PodDisruptionBudget, Workload
 from unpend.model.pod import EffectivePod, Volume
 from unpend.records import dataclass

@@ -10,18 +10,13 @@ from unpend.model.admission import admit
 from unpend.model.inventory import Autoscaler, Inventory, Workload
 from unpend.model.pod import EffectivePod, Refusal
 from unpend.placement.claims import Share, VolumeBook
-from unpend.placement.conflict import conflict
 from unpend.placement.counts import Counts, Placing, ReplicaAnswer, count_all, pack
-from unpend.placement.daemonset import evaluate_daemon
 from unpend.placement.demand import DEFAULT_SCHEDULER, Demand, demand_of, with_volumes
-from unpend.placement.device_claims import missing_claims
 from unpend.placement.fixed import FixedNodes, fixed_nodes
 from unpend.placement.needed import Replicas, autoscalers_by_target, replicas_of
 from unpend.placement.ordinals import is_ordered
 from unpend.placement.owned import OwnedPods
 from unpend.placement.pools import DAEMONSET_FACT, FACTS, NodePools, facts_of
-from unpend.placement.preemption import after_evictions
-from unpend.placement.repair import nearest
 from unpend.placement.replicas.update import surge_of
 from unpend.placement.scheduler import filters
 from unpend.placement.space import Masks
@@ -150,6 +145,8 @@ class _Run:
         if pod.refusals:
             return self._rejected(workload, pod, replicas)
         if pod.spec.resource_claims and self.settings.world.claims == "closed":
+            from unpend.placement.device_claims import missing_claims
+
             missing = missing_claims(pod, self.inventory)
             if missing:
                 counts = ReplicaCounts(replicas.wanted, replicas.needed, 0, 0)
@@ -213,6 +210,8 @@ class _Run:
         if daemon is None:
             ruling = self._settled(_Ruling("skipped", None), pod, demand_of(pod), self.open)
             return self._result(workload, ruling, ReplicaCounts(0, 0, 0, 0))
+        from unpend.placement.daemonset import evaluate_daemon
+
         outcome = evaluate_daemon(daemon, self.fixed)
         ruling = _Ruling(outcome.verdict, outcome.cause)
         if outcome.verdict != "skipped":
@@ -229,9 +228,14 @@ class _Run:
     def _placed(self, placing: Placing, counts: Counts) -> WorkloadVerdict:
         demand, space, accepted = placing.demand, placing.space, placing.accepted
         answer = self._answer(placing, counts)
-        preempting = 0 if accepted.possible or not space.shapes else after_evictions(demand, self.fixed)
+        preempting = 0
         obstacles, repair = answer.obstacles, None
         if not accepted.possible and space.shapes:
+            from unpend.placement.conflict import conflict
+            from unpend.placement.preemption import after_evictions
+            from unpend.placement.repair import nearest
+
+            preempting = after_evictions(demand, self.fixed)
             obstacles, repair = conflict(demand, space), nearest(demand, space)
         elif demand.volumes.blocked and not space.shapes:
             obstacles = tuple(m.blocked for m in demand.volumes.blocked if m.blocked is not None)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from unpend.engine.result import ReportedFinding, Result
 from unpend.placement.verdict import ASSUMPTIONS, WorkloadVerdict
-from unpend.report.excerpt import excerpt
 from unpend.report.options import ReportOptions
 from unpend.report.positions import Lines
 from unpend.report.summary import counted, shown, statistics, summary
@@ -127,6 +126,8 @@ def place_lines(
     location: Location, arrow: str, message: str, gutter: int, style: str, texts: Texts, paint: Paint, columns: int
 ) -> list[str]:
     """`--> file:line:col` with the excerpt of the place beneath."""
+    from unpend.report.excerpt import excerpt
+
     start = location.span.start
     where = f"{printable(location.uri)}:{start.line + 1}:{start.column + 1}"
     lines = [f"{' ' * gutter}{paint('dim', arrow)} {paint('place', where)}"]

@@ -76,15 +76,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.disruption.do_not_disrupt import DO_NOT_DISRUPT
+from unpend.disruption.do_not_disrupt import DO_NOT_DISRUPT, SAFE_TO_EVICT
 from unpend.disruption.drain import is_finite
-from unpend.disruption.landing import SAFE_TO_EVICT, cluster_autoscaler
 from unpend.rule import Facts, Finding, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each annotation."""
-    only_karpenter = bool(facts.inventory.node_pools) and not cluster_autoscaler(facts.inventory, facts.settings)
+    only_karpenter = _only_karpenter(facts)
     for workload in facts.inventory.workloads:
         outer = workload.annotations.get(SAFE_TO_EVICT)
         mark = workload.template.annotations.get(SAFE_TO_EVICT)
@@ -113,6 +112,14 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 workload=workload.id,
                 repair="drop the annotation and protect the pods with a PodDisruptionBudget",
             )
+
+
+def _only_karpenter(facts: Facts) -> bool:
+    if not facts.inventory.node_pools:
+        return False
+    from unpend.disruption.landing import cluster_autoscaler
+
+    return not cluster_autoscaler(facts.inventory, facts.settings)
 
 
 RULE = Rule(

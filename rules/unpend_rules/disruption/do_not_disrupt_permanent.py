@@ -109,7 +109,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.disruption.consolidation import named
 from unpend.disruption.do_not_disrupt import DO_NOT_DISRUPT, protection
 from unpend.disruption.drain import is_finite
 from unpend.rule import Facts, Finding, Rule
@@ -152,7 +151,11 @@ def _message(value: str, kind: str) -> str:
 
 
 def _everywhere(facts: Facts) -> str:
-    names = named(facts.inventory.node_pools) if facts.inventory.node_pools else "Karpenter"
+    names = "Karpenter"
+    if facts.inventory.node_pools:
+        from unpend.disruption.consolidation import named
+
+        names = named(facts.inventory.node_pools)
     return f"A DaemonSet with do-not-disrupt is on every node: no node of {names} is ever consolidated."
 
 
