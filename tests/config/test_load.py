@@ -164,7 +164,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_nearest_config_up_to_the_repository_root(tmp_path: Path) -> None:
-    from unpend.config.load import find_config
+    from unpend.config.find import find_config
 
     inner = tmp_path / "repo" / "apps" / "web"
     inner.mkdir(parents=True)

@@ -146,15 +146,19 @@ def read_config(config_file: str | None, isolated: bool, start: str = ".") -> Co
 
     Raises `ConfigError` with all that is wrong with it.
     """
-    from unpend.config.load import find_config, load_config
-
     if isolated:
         return Config()
     path = config_file
     if path is None:
+        from unpend.config.find import find_config
+
         found = find_config(start)
-        path = None if found is None else os.path.relpath(found)
-    return Config() if path is None else load_config(path)
+        if found is None:
+            return Config()
+        path = os.path.relpath(found)
+    from unpend.config.load import load_config
+
+    return load_config(path)
 
 
 def gather(request: Request) -> Gathered:

@@ -1,4 +1,4 @@
-"""Finding and reading `.unpend.yaml`: text in, `Config` out, all errors of the text at once."""
+"""Reading `.unpend.yaml`: text in, `Config` out, all errors of the text at once."""
 
 from __future__ import annotations
 
@@ -22,19 +22,7 @@ from unpend.settings import (
 from unpend.source.document import Document
 from unpend.source.place import Place
 
-NAMES = (".unpend.yaml", ".unpend.yml")
-
 _SEVERITY = Text((*SEVERITIES, "off"))
-
-
-def find_config(start: str) -> str | None:
-    """The path of the config that holds for the folder `start`: the nearest one upwards, up to the repository root.
-
-    The repository root is the first folder upwards with a `.git`; without one, the search goes up to the top.
-    """
-    from unpend.source.discovery import find_upwards
-
-    return find_upwards(start, NAMES, stop_at=".git")
 
 
 def load_config(path: str) -> Config:
