@@ -3,7 +3,8 @@
 ## What it checks
 
 The windows of all budgets of a pool over a year, in UTC: several windows of `nodes: "0"` that together cover all of
-the time although none of them does so alone. As a hint: windows of 0 on a pool whose nodes expire.
+the time although none of them does so alone. As a hint: windows of 0 that hold back drift too, on a pool whose nodes
+expire.
 
 ## Why it matters
 
@@ -97,9 +98,11 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 related=tuple(Related("the other window", w.budget.place) for w in windows[:-1] if w.budget.place),
                 repair="leave some hours of the week free",
             )
-        elif pool.expire_after.seconds is not None and not any(w.never_closes() for w in zero):
+            continue
+        freezes = [w for w in zero if w.concerns("Drifted") and not w.never_closes()]
+        if freezes and pool.expire_after.seconds is not None:
             yield Finding(
-                zero[0].budget.place or pool.place,
+                freezes[0].budget.place or pool.place,
                 f"Expiration asks no budget: after {pool.expire_after.text} a node of {pool.name} is drained in this window too.",
                 related=(Related("nodes expire", pool.expire_after.place),) if pool.expire_after.place else (),
                 severity="info",

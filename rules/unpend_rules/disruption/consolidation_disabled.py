@@ -2,9 +2,9 @@
 
 ## What it checks
 
-`consolidationPolicy: WhenEmpty`, `consolidateAfter: Never` and a `consolidateAfter` of `longest` hours or more on
-NodePools that are not static. Pools whose labels or taints contain a word of `exempt` are left out: there it is on
-purpose.
+`consolidationPolicy: WhenEmpty` on NodePools without taints (one for batch work or GPUs may want it),
+`consolidateAfter: Never` and a `consolidateAfter` of `longest` hours or more on NodePools that are not static. Pools
+whose labels or taints contain a word of `exempt` are left out: there it is on purpose.
 
 ## Why it matters
 
@@ -79,7 +79,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 f"No node of {pool.name} is ever consolidated, not even an empty one: consolidateAfter is Never.",
                 repair="set a time, such as 1m",
             )
-        elif disruption.policy == "WhenEmpty":
+        elif disruption.policy == "WhenEmpty" and not pool.taints:
             yield Finding(
                 disruption.place.at("consolidationPolicy"),
                 f"A node of {pool.name} is only removed when nothing but DaemonSets runs on it: half-empty nodes stay.",
