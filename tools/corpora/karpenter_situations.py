@@ -67,7 +67,7 @@ def objects_of(case: Mapping[str, Any]) -> list[dict[str, Any]]:
     objects = [dict(one) for name in ("nodePools", "daemonSets", "nodes", "boundPods", "volumes") for one in case[name]]
     objects += case.get("extraObjects", ())
     objects += [_workload(pod) for pod in case["pods"]]
-    classes = {}
+    classes: dict[tuple[str, str, str], None] = {}
     for pool in case["nodePools"]:
         reference = pool.get("spec", {}).get("template", {}).get("spec", {}).get("nodeClassRef")
         if reference:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -240,7 +241,7 @@ def test_required_terms_are_used_up_before_preferences() -> None:
     assert said(found) == ("never", "autoscaler-refuses")
     assert found.nearest is not None
     assert len(found.nearest.changes) == 1
-    open_world = answer_in(World(*(["closed"] * 2), "open", *(["closed"] * 5)), pool("main", TEAM), asked)
+    open_world = answer_in(replace(World.all_closed(), workloads="open"), pool("main", TEAM), asked)
     assert said(open_world) == ("conditional", "existing-node")
 
 
@@ -447,6 +448,16 @@ def test_daemon_sets_of_pools() -> None:
     small = pool("main", requirement("node.kubernetes.io/instance-type", "In", "m5.large"))
     assert said(answer(small, agent("1"), name="agent")) == ("fits", None)
     assert said(answer(small, agent("3"), name="agent")) == ("never", "resources")
+
+
+def test_memory_within_what_karpenter_may_learn() -> None:
+    """A7: m5.large has 6903 MiB for pods as configured (W-6), and at most what its nominal 8192 MiB leave."""
+    small = pool("main", requirement("node.kubernetes.io/instance-type", "In", "m5.large"))
+    near = answer(small, pod(requests={"memory": "7000Mi"}))
+    assert (near.verdict, near.assumptions) == ("never", ("A7",))
+    far = answer(small, pod(requests={"memory": "9000Mi"}))
+    assert (far.verdict, far.assumptions) == ("never", ())
+    assert said(answer(small, pod(requests={"memory": "6900Mi"}))) == ("fits", None)
 
 
 def test_json_shape() -> None:

@@ -50,3 +50,18 @@ def zones_of(answer: PoolAnswer, mask: int) -> tuple[str, ...]:
     if grid is None:
         return ()
     return tuple(sorted({z for g, _ in grid.groups_of(mask) if (z := g.zone or g.zone_id)}))
+
+
+def hangs_on_memory(answer: PoolAnswer) -> bool:
+    """Whether a refusal could turn out otherwise where nodes have more memory than the configured overhead leaves (A7).
+
+    Karpenter learns the memory of a type from the first node of it.
+    """
+    resources, grid = answer.pool.planned, answer.pool.grid
+    if resources is None or grid is None or answer.verdict not in ("never", "loop"):
+        return False
+    types = grid.collapse(answer.pool.base.possible)
+    memory = answer.asked.requests.get("memory", 0)
+    low, high = (resources.levels("memory", memory)) if "memory" in resources.names else (0, 0)
+    fits = types & ~low & high
+    return bool(fits and resources.takes(answer.asked.requests).possible & fits)

@@ -20,7 +20,7 @@ from unpend.placement.karpenter.devices import locked_out
 from unpend.placement.karpenter.limits import most_pods
 from unpend.placement.karpenter.managed import ManagedPool, ManagedPools, belongs
 from unpend.placement.karpenter.repair import nearest_pool
-from unpend.placement.karpenter.together import best_first, spot_pools, starving, zones_of
+from unpend.placement.karpenter.together import best_first, hangs_on_memory, spot_pools, starving, zones_of
 from unpend.placement.karpenter.words import refusals
 from unpend.placement.scheduler import filters
 from unpend.placement.verdict import (
@@ -98,16 +98,19 @@ class Joined:
         if self.verdict == "partial":
             counts = replace(counts, at_most=self.ruling.at_most, at_least=min(counts.at_least, self.ruling.at_most))
         refused = self.verdict in ("never", "loop")
-        conflict, nearest = run.explanation(workload) if refused else ((), None)
+        found, repair = run.explanation(workload) if refused else ((), None)
+        nearest, conflict = verdict.nearest, verdict.conflict
+        if repair is not None and (nearest is None or len(repair.changes) <= len(nearest.changes)):
+            nearest, conflict = repair, ()
         return replace(
             verdict,
             certainty=worst_certainty((verdict.certainty, self.ruling.certainty)),
             assumptions=tuple(sorted({*verdict.assumptions, *self.ruling.assumptions})),
             replicas=counts,
             pools=pools,
-            conflict=(verdict.conflict or conflict) if refused else (),
+            conflict=(conflict or found) if refused else (),
             witness=verdict.witness or (run.witness(workload) if self.verdict == "fits" else None),
-            nearest=(nearest or verdict.nearest) if refused else None,
+            nearest=nearest if refused else None,
             zones=zones,
             spot=run.spot(workload),
             contention=(),
@@ -189,6 +192,8 @@ class KarpenterRun:
         assumptions = best.assumptions
         if best.verdict in ("never", "loop"):
             certainty = worst_certainty(a.certainty for a in answers)
+            if any(hangs_on_memory(a) for a in answers):
+                assumptions = (*assumptions, "A7")
         cause = best.cause or (self.refusing(best) if best.verdict == "never" else None)
         return PoolsRuling(best.verdict, cause, facts, assumptions, certainty, best.pool.name)
 
