@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Literal
 
 from unpend.model.karpenter_labels import release
@@ -47,6 +46,8 @@ def go_duration(text: str) -> float | None:
         return 0.0
     if not _GO_DURATION.fullmatch(text):
         return None
+    from fractions import Fraction
+
     total = sum(Fraction(number.rstrip(".") or "0") * _NANOSECONDS[unit] for number, unit in _PART.findall(text))
     if total >= 2**63:
         return None
