@@ -162,6 +162,35 @@ class Topology:
         """Whether the zones of a NodePool or node group are known, not only possible."""
         return pool not in self._vague
 
+    def beyond(self, workload: Workload, key: str, honours_taints: bool) -> tuple[Domain, ...]:
+        """Values that Karpenter counts for the pod although no pod of the workload can be there (T-1 to T-3, T-15).
+
+        Zones of all NodePools count, whatever their labels; those of pools with foreign taints unless
+        `honours_taints`. What the pod itself asks for on this key leaves the others out.
+        """
+        mine = self.of(workload, key)
+        if not mine.exact or not mine.reachable:
+            return ()
+        pod = self.facts.effective(workload)
+        alternatives = demand_of(pod).alternatives
+        tolerations = (*pod.spec.tolerations, *pod.possible_tolerations)
+        usable = {
+            f"NodePool/{pool.name}"
+            for pool in self.inventory.node_pools
+            if not (pool.refusals or pool.faults or pool.is_static or pool.terminating or pool.ready is False)
+        }
+        found: dict[str, Domain] = {}
+        for labels in self.supply.pools:
+            if labels.pool not in usable:
+                continue
+            if honours_taints and untolerated(tolerations, self.taints.get(labels.pool, ()), FILTERING_EFFECTS):
+                continue
+            for value in sorted((labels.of(key).values or frozenset()) - set(mine.reachable)):
+                wanted = [a.folded.get(key) for a in alternatives if not a.broken]
+                if any(values is None or values.admits(value) for values in wanted):
+                    found.setdefault(value, Domain(value, labels.pool, labels.places.get(key, labels.place)))
+        return tuple(found[value] for value in sorted(found))
+
     @property
     def _vague(self) -> frozenset[str]:
         found: frozenset[str] = self.facts.memo("vague-zones", self._find_vague)

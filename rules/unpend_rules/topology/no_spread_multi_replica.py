@@ -87,7 +87,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         pod = facts.effective(workload)
         if pod.refusals or kept_apart(pod):
             continue
-        place = workload.replicas_place
+        place = workload.replicas_place if workload.replicas is not None else None
         if place is None or autoscaler is not None:
             place = workload.template.spec.place
         yield Finding(

@@ -1,0 +1,182 @@
+"""A spread that counts domains in which its pods can never be.
+
+## What it checks
+
+`DoNotSchedule` constraints over the pods of the workload itself: domains of nodes that count, although no pod of it fits
+there. Such a domain stays empty, so every other one takes `maxSkew` pods and no more. Two ways lead there:
+
+- nodes that kube-scheduler counts: tainted nodes while `nodeTaintsPolicy` is Ignore (the default), cordoned, full or small
+  ones; and with `nodeAffinityPolicy: Ignore` also nodes that the pod does not select. It is an error where the replicas
+  surely find no place.
+- zones of other NodePools, which Karpenter counts whatever their labels, and zones that a pool lists and has no subnet in.
+  This is a warning: Karpenter counts them in most versions, and existing nodes may help.
+
+## Why it matters
+
+Replicas stay Pending although there is room: "node(s) didn't match pod topology spread constraints".
+
+## Example
+
+```yaml
+apiVersion: v1
+kind: Node
+metadata:
+  name: n1
+  labels: {kubernetes.io/hostname: n1, topology.kubernetes.io/zone: a}
+status: {allocatable: {cpu: "4", memory: 16Gi, pods: "58"}}
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: n2
+  labels: {kubernetes.io/hostname: n2, topology.kubernetes.io/zone: b}
+status: {allocatable: {cpu: "4", memory: 16Gi, pods: "58"}}
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: n3
+  labels: {kubernetes.io/hostname: n3, topology.kubernetes.io/zone: c}
+spec:
+  taints: [{key: gpu, effect: NoSchedule}]
+status: {allocatable: {cpu: "4", memory: 16Gi, pods: "58"}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      topologySpreadConstraints:
+        - maxSkew: 1
+          topologyKey: topology.kubernetes.io/zone
+          whenUnsatisfiable: DoNotSchedule
+          labelSelector: {matchLabels: {app: web}}
+      containers: [{name: web, image: web:1, resources: {requests: {cpu: 100m}}}]
+```
+
+## Instead
+
+```yaml
+apiVersion: v1
+kind: Node
+metadata:
+  name: n1
+  labels: {kubernetes.io/hostname: n1, topology.kubernetes.io/zone: a}
+status: {allocatable: {cpu: "4", memory: 16Gi, pods: "58"}}
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: n2
+  labels: {kubernetes.io/hostname: n2, topology.kubernetes.io/zone: b}
+status: {allocatable: {cpu: "4", memory: 16Gi, pods: "58"}}
+---
+apiVersion: v1
+kind: Node
+metadata:
+  name: n3
+  labels: {kubernetes.io/hostname: n3, topology.kubernetes.io/zone: c}
+spec:
+  taints: [{key: gpu, effect: NoSchedule}]
+status: {allocatable: {cpu: "4", memory: 16Gi, pods: "58"}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 4
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      topologySpreadConstraints:
+        - maxSkew: 1
+          topologyKey: topology.kubernetes.io/zone
+          whenUnsatisfiable: DoNotSchedule
+          labelSelector: {matchLabels: {app: web}}
+          nodeTaintsPolicy: Honor
+      containers: [{name: web, image: web:1, resources: {requests: {cpu: 100m}}}]
+```
+
+## Options
+
+None.
+
+## References
+
+- [Topology spread constraints](https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/)
+- [Karpenter: Troubleshooting](https://karpenter.sh/docs/troubleshooting/)
+- [kubernetes-sigs/karpenter#2227](https://github.com/kubernetes-sigs/karpenter/issues/2227) -
+  [#3272](https://github.com/kubernetes-sigs/karpenter/issues/3272) - scheduler:S-812, scheduler:S-813,
+  karpenter:T-1, karpenter:T-2, karpenter:T-15
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from unpend.model.karpenter_labels import HOSTNAME, release
+from unpend.placement.domains import Domain, shown, topology_of
+from unpend.placement.spreading import Spreading, spreadings
+from unpend.rule import Facts, Finding, Related, Rule, placement
+
+FILTERED = (1, 11)
+"""The minor version of Karpenter that leaves out the pools which do not fit the pod (T-2)."""
+
+
+def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
+    """One finding for each such constraint."""
+    for one in spreadings(facts):
+        constraint = one.constraint
+        if not one.is_hard or not one.itself or not one.domains.reachable or one.needed <= one.stuck_at:
+            continue
+        if one.short == "topology" and one.domains.dead:
+            yield _finding(one, one.domains.dead, proved=True)
+        elif one.short is None and constraint.topology_key != HOSTNAME and not _filters(facts):
+            beyond = topology_of(facts).beyond(
+                one.workload, constraint.topology_key, constraint.node_taints_policy == "Honor"
+            )
+            if beyond:
+                yield _finding(one, beyond, proved=False)
+
+
+def _filters(facts: Facts) -> bool:
+    return release(facts.settings.karpenter.version)[:2] == FILTERED
+
+
+def _finding(one: Spreading, dead: tuple[Domain, ...], *, proved: bool) -> Finding:
+    key, skew = one.constraint.topology_key, one.constraint.max_skew
+    values = shown([domain.value for domain in dead])
+    verb = "counts" if len(dead) == 1 else "count"
+    stays = "stays" if len(dead) == 1 else "stay"
+    return Finding(
+        one.constraint.place,
+        f"{key} {values} {verb} for this spread but no pod can be there: as long as {'it' if len(dead) == 1 else 'they'} "
+        f"{stays} empty, {shown(one.domains.reachable)} take {skew} each, {one.stuck_at} of {one.needed} replicas.",
+        related=tuple(Related(f"{d.value} comes from {d.pool}", d.place) for d in dead[:3]),
+        severity=None if proved else "warning",
+        certainty=one.verdict.certainty if proved else "assumed",
+        subject=placement(one.workload.id) if proved else (),
+        workload=one.workload.id,
+        verdict=one.verdict.verdict if proved else None,
+        salient=key,
+        repair="set nodeTaintsPolicy: Honor, or require the reachable values in a node affinity",
+    )
+
+
+RULE = Rule(
+    name="spread-domains-unreachable",
+    topic="topology",
+    severity="error",
+    doc=__doc__,
+    check=check,
+    needs=("workloads", "pools"),
+    rank=45,
+    competes=True,
+    assumes_closed=("pools",),
+)
