@@ -166,14 +166,14 @@ def picture() -> str:
     from rich.text import Text
 
     demo = ROOT / "fixtures" / "demo"
-    command = [sys.executable, "-m", "unpend", "check", "apps", "--color", "always", "--today", "2026-01-01"]
+    command = [sys.executable, "-m", "unpend", "check", "apps/shop", "--color", "always", "--today", "2026-01-01"]
     environment = {**os.environ, "COLUMNS": "110"}
     done = subprocess.run(command, cwd=demo, capture_output=True, text=True, check=False, env=environment)
     lines = done.stdout.splitlines()
     shown = lines[:34]
     summary = [line for line in lines[-3:] if line.strip()]
     console = Console(record=True, width=112, file=io.StringIO(), force_terminal=True)
-    console.print(Text.from_ansi("\n".join(["$ unpend check apps", "", *shown, "…", *summary])))
+    console.print(Text.from_ansi("\n".join(["$ unpend check apps/shop", "", *shown, "…", *summary])))
     svg = console.export_svg(title="unpend check", code_format=SVG, unique_id="unpend")
     return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
 

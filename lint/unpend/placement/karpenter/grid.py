@@ -209,7 +209,15 @@ class Grid:
             if found is not None and (best is None or found[0] < best[0]):
                 bits = (number * self.width + found[1] for number in numbers)
                 best = found[0], next(bit for bit in bits if mask >> bit & 1)
-        return (mask & -mask).bit_length() - 1 if best is None else best[1]
+        return self._cheapest_type(mask) if best is None else best[1]
+
+    def _cheapest_type(self, mask: int) -> int:
+        """The first pair of the type that is cheapest where it has a price: what spot capacity costs is not known."""
+        types = self.collapse(mask)
+        priced = ((price, n) for _, ordered in self._by_price for price, n in ordered if types >> n & 1)
+        cheapest = min(priced, default=None)
+        number = (types & -types).bit_length() - 1 if cheapest is None else cheapest[1]
+        return next(bit for g in range(len(self.groups)) if mask >> (bit := g * self.width + number) & 1)
 
     def values(self, key: str) -> dict[str, int]:
         """The known values of a label, each with the pairs that can have it."""

@@ -12,7 +12,7 @@ from unpend.placement.karpenter.asked import Asked, preferred_in_order
 from unpend.placement.karpenter.grid import Grid
 from unpend.placement.karpenter.plan import Plan, Refusal
 from unpend.placement.karpenter.pool import ManagedPool
-from unpend.placement.scheduler.taint_toleration import spelled
+from unpend.placement.scheduler.taint_toleration import nearest_toleration, spelled
 from unpend.placement.verdict import Against, Obstacle
 from unpend.source.place import Place
 
@@ -31,12 +31,14 @@ def _described(
 ) -> Iterable[Obstacle]:
     if refusal.stage == "taints":
         for taint in refusal.taints:
+            near = nearest_toleration(demand.tolerations, taint)
+            why = " and no toleration of the pod covers it" if near is None else f"; toleration {near[1] + 1} {near[3]}"
             yield Obstacle(
                 "toleration",
-                f"{pool.name} has the taint {spelled(taint)} and no toleration of the pod covers it "
+                f"{pool.name} has the taint {spelled(taint)}{why} "
                 f"(did not tolerate taint (taint={_as_event(taint.key, taint.value, taint.effect)}))",
                 "karpenter:A-1",
-                demand.tolerations_place,
+                demand.tolerations_place if near is None else near[0].place,
                 Against(pool.name, taint.place),
                 "taint",
                 taint,

@@ -34,7 +34,7 @@ def obstacles(demand: Demand, shape: Shape) -> list[Obstacle]:
 
 def obstacle(demand: Demand, shape: Shape, taint: Taint) -> Obstacle:
     """The obstacle of one taint; it points at the toleration that comes nearest, where there is one."""
-    near = _nearest(demand.tolerations, taint)
+    near = nearest_toleration(demand.tolerations, taint)
     event = f"node(s) had untolerated taint {{{taint.key}: {taint.value}}}"
     owner = shape.source.owner
     if near is None:
@@ -59,7 +59,10 @@ def obstacle(demand: Demand, shape: Shape, taint: Taint) -> Obstacle:
     )
 
 
-def _nearest(tolerations: tuple[Toleration, ...], taint: Taint) -> tuple[Toleration, int, str, str] | None:
+def nearest_toleration(
+    tolerations: tuple[Toleration, ...], taint: Taint
+) -> tuple[Toleration, int, str, str] | None:
+    """The toleration that is meant for the taint and misses it: with its number, the rule, and what it does instead."""
     found: tuple[Toleration, int, str, str] | None = None
     for index, toleration in enumerate(tolerations):
         if toleration.key != taint.key:
