@@ -104,6 +104,13 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="Pods of a custom controller, for which Cluster Autoscaler keeps the node.",
     ),
     RuleEntry(
+        "ca-daemonsets-hold-utilisation",
+        "disruption",
+        "warning",
+        needs=("daemonsets", "nodegroups"),
+        summary="DaemonSets alone keep every node above the threshold for scale-down.",
+    ),
+    RuleEntry(
         "ca-grace-over-ten-minutes",
         "disruption",
         "warning",

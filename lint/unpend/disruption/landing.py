@@ -51,7 +51,10 @@ class Asked(Protocol):
 def landing_of(facts: Asked) -> Landing:
     """The pools of all workloads of a run, shared by its rules."""
     found: Landing = facts.memo(
-        "landing", lambda: Landing(facts.inventory, facts.settings, lambda: facts.verdicts, facts.effective)
+        "landing",
+        lambda: Landing(
+            facts.inventory, facts.settings, lambda: facts.verdicts, facts.effective, lambda: autoscaled(facts)
+        ),
     )
     return found
 
@@ -60,13 +63,14 @@ def landing_of(facts: Asked) -> Landing:
 class Landing:
     """The pools of each workload, found when somebody asks.
 
-    `verdicts` and `effective` are given as functions, so that a run in which nobody asks costs nothing.
+    `verdicts`, `effective` and `autoscaled` are functions, so that a run in which nobody asks costs nothing.
     """
 
     inventory: Inventory
     settings: Settings
     verdicts: Callable[[], Mapping[str, WorkloadVerdict]]
     effective: Callable[[Workload], EffectivePod]
+    autoscaled: Callable[[], bool]
     _pools: dict[str, tuple[NodePool, ...]] = field(default_factory=dict)
     _groups: dict[str, bool] = field(default_factory=dict)
     _requirements: dict[str, Requirements] = field(default_factory=dict)
@@ -112,7 +116,7 @@ class Landing:
         return known
 
     def _on_groups(self, workload: Workload) -> bool:
-        if not cluster_autoscaler(self.inventory, self.settings):
+        if not self.autoscaled():
             return False
         verdict = self.verdicts().get(workload.id)
         said = [p.verdict for p in verdict.pools if p.pool.startswith("NodeGroup/")] if verdict is not None else []
@@ -136,15 +140,27 @@ def _overlaps(alternative: Alternative, requirements: Requirements, well_known: 
     return True
 
 
+def autoscaled(facts: Asked) -> bool:
+    """`cluster_autoscaler` of a run, found once."""
+    found: bool = facts.memo("cluster-autoscaler", lambda: cluster_autoscaler(facts.inventory, facts.settings))
+    return found
+
+
 def cluster_autoscaler(inventory: Inventory, settings: Settings) -> bool:
     """Whether Cluster Autoscaler resizes node groups here.
 
-    The config says so, or a node group does; without either, groups whose size may change are taken for its own, unless
-    there are NodePools: then they are the nodes that Karpenter itself runs on.
+    The config says so, or a node group does, or it runs here itself; without any of these, groups whose size may change
+    are taken for its own, unless there are NodePools: then they are the nodes that Karpenter itself runs on.
     """
     if settings.node_group_autoscaler is not None:
         return settings.node_group_autoscaler == "cluster-autoscaler"
     groups = inventory.node_groups
     if any(group.autoscaler_hint is not None for group in groups):
+        return True
+    if not groups:
+        return False
+    from unpend.placement.cluster_autoscaler.flags import controller
+
+    if controller(inventory) is not None:
         return True
     return not inventory.node_pools and any(not group.size.is_fixed for group in groups)

@@ -3,17 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from unpend.disruption.do_not_disrupt import SAFE_TO_EVICT
 from unpend.disruption.drain import is_finite
 from unpend.model.inventory import PodDisruptionBudget, Workload
 from unpend.model.pod import EffectivePod, Volume
 from unpend.records import dataclass
-from unpend.settings import ClusterAutoscalerSettings
 from unpend.source.place import Place
+
+if TYPE_CHECKING:
+    from unpend.disruption.landing import Asked
 
 LOCAL_VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 KUBE_SYSTEM = "kube-system"
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleDownFlags:
+    """Flags that decide about scaling down: of the controller among the objects, for the rest of the settings."""
+
+    local_storage: bool
+    system_pods: bool
+    custom_controllers: bool
+    daemonset_utilisation: bool
+    cutoff: int
+    longest_grace: int
+    threshold: float
+
+
+def scale_down_flags(facts: Asked) -> ScaleDownFlags:
+    """The flags of a run, shared by its rules."""
+    found: ScaleDownFlags = facts.memo("scale-down-flags", lambda: _flags(facts))
+    return found
+
+
+def _flags(facts: Asked) -> ScaleDownFlags:
+    from unpend.placement.cluster_autoscaler.flags import flags_of
+
+    flags, config = flags_of(facts.inventory, facts.settings), facts.settings.cluster_autoscaler
+
+    def switch(name: str, default: bool) -> bool:
+        values = flags.given.get(name)
+        return values[-1].lower() in ("true", "1", "t") if values else default
+
+    def number(name: str, default: float) -> float:
+        try:
+            return float(flags.given[name][-1])
+        except (KeyError, ValueError):
+            return default
+
+    return ScaleDownFlags(
+        switch("skip-nodes-with-local-storage", config.skip_nodes_with_local_storage),
+        switch("skip-nodes-with-system-pods", config.skip_nodes_with_system_pods),
+        switch("skip-nodes-with-custom-controller-pods", True),
+        not switch("ignore-daemonsets-utilization", False),
+        flags.cutoff,
+        int(number("max-graceful-termination-sec", config.max_graceful_termination_sec)),
+        number("scale-down-utilization-threshold", 0.5),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +81,9 @@ def protection(workload: Workload) -> Protection:
     return Protection(mark.value if mark else "", names, mark.place if mark else None)
 
 
-def is_expendable(pod: EffectivePod, settings: ClusterAutoscalerSettings) -> bool:
+def is_expendable(pod: EffectivePod, flags: ScaleDownFlags) -> bool:
     """Whether the pod is killed without being asked: its priority is below the cutoff (`C-413`)."""
-    return (pod.spec.priority or 0) < settings.expendable_pods_priority_cutoff
+    return (pod.spec.priority or 0) < flags.cutoff
 
 
 def is_settled(workload: Workload) -> bool:

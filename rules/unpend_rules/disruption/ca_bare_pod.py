@@ -70,14 +70,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.disruption.landing import cluster_autoscaler, landing_of
+from unpend.disruption.landing import autoscaled, landing_of
 from unpend.disruption.scale_down import is_owned, is_settled
 from unpend.rule import Facts, Finding, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each bare pod, at its metadata."""
-    if not cluster_autoscaler(facts.inventory, facts.settings):
+    if not autoscaled(facts):
         return
     landing = landing_of(facts)
     for workload in facts.inventory.workloads:

@@ -74,14 +74,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.disruption.landing import cluster_autoscaler, landing_of
-from unpend.disruption.scale_down import is_settled
+from unpend.disruption.landing import autoscaled, landing_of
+from unpend.disruption.scale_down import is_settled, scale_down_flags
 from unpend.rule import Facts, Finding, Option, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload."""
-    if not cluster_autoscaler(facts.inventory, facts.settings):
+    if not autoscaled(facts) or not scale_down_flags(facts).custom_controllers:
         return
     landing = landing_of(facts)
     for workload in facts.inventory.workloads:

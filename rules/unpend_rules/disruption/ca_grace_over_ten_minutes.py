@@ -75,15 +75,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.disruption.landing import cluster_autoscaler, landing_of
+from unpend.disruption.landing import autoscaled, landing_of
+from unpend.disruption.scale_down import scale_down_flags
 from unpend.rule import Facts, Finding, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload, at its grace period."""
-    if not cluster_autoscaler(facts.inventory, facts.settings):
+    if not autoscaled(facts):
         return
-    landing, longest = landing_of(facts), facts.settings.cluster_autoscaler.max_graceful_termination_sec
+    landing, longest = landing_of(facts), scale_down_flags(facts).longest_grace
     for workload in facts.inventory.workloads:
         grace = workload.template.spec.grace_seconds
         if grace is None or grace <= longest or workload.kind == "DaemonSet" or not landing.on_groups(workload):

@@ -83,17 +83,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.disruption.landing import cluster_autoscaler, landing_of
+from unpend.disruption.landing import autoscaled, landing_of
 from unpend.disruption.pdb import coverage_of
-from unpend.disruption.scale_down import is_settled, is_system
+from unpend.disruption.scale_down import is_settled, is_system, scale_down_flags
 from unpend.rule import Facts, Finding, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload, at its namespace."""
-    if not facts.settings.cluster_autoscaler.skip_nodes_with_system_pods:
-        return
-    if not cluster_autoscaler(facts.inventory, facts.settings):
+    if not autoscaled(facts) or not scale_down_flags(facts).system_pods:
         return
     landing, budgets = landing_of(facts), coverage_of(facts).of_workload
     for workload in facts.inventory.workloads:

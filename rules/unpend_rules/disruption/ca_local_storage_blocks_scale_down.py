@@ -84,16 +84,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.disruption.landing import cluster_autoscaler, landing_of
+from unpend.disruption.landing import autoscaled, landing_of
 from unpend.disruption.pdb import coverage_of
-from unpend.disruption.scale_down import LOCAL_VOLUMES, is_expendable, is_settled, is_system, local_volumes
+from unpend.disruption.scale_down import (
+    LOCAL_VOLUMES,
+    is_expendable,
+    is_settled,
+    is_system,
+    local_volumes,
+    scale_down_flags,
+)
 from unpend.rule import Facts, Finding, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload, at its first local volume."""
-    flags = facts.settings.cluster_autoscaler
-    if not flags.skip_nodes_with_local_storage or not cluster_autoscaler(facts.inventory, facts.settings):
+    flags = scale_down_flags(facts)
+    if not flags.local_storage or not autoscaled(facts):
         return
     landing, budgets = landing_of(facts), coverage_of(facts).of_workload
     for workload in facts.inventory.workloads:

@@ -117,9 +117,9 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
 def _only_karpenter(facts: Facts) -> bool:
     if not facts.inventory.node_pools:
         return False
-    from unpend.disruption.landing import cluster_autoscaler
+    from unpend.disruption.landing import autoscaled
 
-    return not cluster_autoscaler(facts.inventory, facts.settings)
+    return not autoscaled(facts)
 
 
 RULE = Rule(
