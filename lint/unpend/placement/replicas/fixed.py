@@ -13,7 +13,7 @@ from unpend.placement.replicas.build import build
 from unpend.placement.replicas.refused import closed_nodes, open_nodes
 from unpend.placement.replicas.scenes import Scene, Scenes, Wanted, controller_labels
 from unpend.placement.replicas.surge import together_with_old
-from unpend.placement.replicas.together import Joint, at_most, count_all, only
+from unpend.placement.replicas.together import Joint, Reach, at_most, count_all, only, reachable
 from unpend.placement.replicas.world import Budget, World
 from unpend.placement.verdict import Cause, Fact, Obstacle
 from unpend.records import dataclass, field, replace
@@ -119,7 +119,20 @@ class Census(Scenes):
         candidate = stage.candidates[index]
         if kind.accepts == candidate.accepts and not (kind.spreads or kind.affinity or kind.anti):
             return {}
-        return closed_nodes(candidate, stage.spots, stage.sitting, self.namespaces, open_nodes(world, index))
+        return closed_nodes(
+            candidate, stage.spots, stage.sitting, self.namespaces, open_nodes(world, index, self._reach(world))
+        )
+
+    def _reach(self, world: World) -> Reach:
+        """Where pods of each kind can sit, found once for each world."""
+        known = self._reaches.get(id(world))
+        if known is None:
+            known = self._reaches[id(world)] = world, reachable(world)
+        return known[1]
+
+    @cached_property
+    def _reaches(self) -> dict[int, tuple[World, Reach]]:
+        return {}
 
     def _target(self, want: Wanted) -> Fact:
         term = want.pod.spec.affinity.pod_required[0]
@@ -139,7 +152,7 @@ class Census(Scenes):
     def _after_evictions(self, index: int, limit: int) -> int:
         want = self.wanted[index]
         world = self.world(Scene(True, bool(self.own), want.demand.priority))
-        return at_most(world, index, limit, Budget(self.settings.step_budget))
+        return at_most(world, index, limit, Budget(self.settings.step_budget), self._reach(world))
 
     def _more(self, index: int, running: int) -> tuple[int, int]:
         """The pods of a workload that run already, and what can be added to them."""
@@ -160,9 +173,9 @@ class Census(Scenes):
         budget = Budget(self.settings.step_budget // 4)
         total = want.needed + want.surge
         if self._evicts(want):
-            return max(total, at_most(world, index, total, budget))
+            return max(total, at_most(world, index, total, budget, self._reach(world)))
         if not self._revision_matters(want):
-            return at_most(world, index, total, budget)
+            return at_most(world, index, total, budget, self._reach(world))
         stage = self.stage(Scene(True, bool(self.own)))
         old = stage.candidates[index]
         new = replace(old, labels=controller_labels(want.workload, "-new"), limit=want.surge)
@@ -195,7 +208,7 @@ class Census(Scenes):
             return high
         if self._evicts(want):
             return self._after_evictions(index, want.maximum)
-        return at_most(world, index, want.maximum, budget)
+        return at_most(world, index, want.maximum, budget, self._reach(world))
 
 
 def _without_peers(world: World) -> frozenset[int]:

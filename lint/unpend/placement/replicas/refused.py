@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from unpend.placement.replicas.build import Candidate, Sitting, Spot
-from unpend.placement.replicas.together import only, reachable, related
+from unpend.placement.replicas.together import Reach, looked_at, only
 from unpend.placement.replicas.world import Board, World
 from unpend.placement.scheduler.inter_pod_affinity import AffinityRefusal, Namespaces, affinity_state
 from unpend.placement.scheduler.topology_spread import HardConstraint, spread_state
@@ -20,14 +20,12 @@ _EVENTS = {
 }
 
 
-def open_nodes(world: World, index: int) -> frozenset[int]:
+def open_nodes(world: World, index: int, reach: Reach) -> frozenset[int]:
     """The nodes on which some pod of a kind can ever sit. Exact for a single pod that looks at no other kind."""
-    members = sorted(related(world, index))
-    part = only(world, members)
-    kind = members.index(index)
-    nodes = reachable(part)[kind]
-    if len(members) == 1 and part.kinds[0].limit == 1:
-        board = Board(part)
+    nodes = reach[index]
+    kind = world.kinds[index]
+    if kind.limit == 1 and not looked_at(kind) - {index}:
+        board = Board(only(world, (index,)))
         return frozenset(node for node in nodes if board.allows(0, node))
     return nodes
 

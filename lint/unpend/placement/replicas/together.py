@@ -48,25 +48,30 @@ def count_all(world: World, steps: int) -> Joint:
     return Joint(tuple(counts[i] for i in range(len(world.kinds))), tuple(contention), frozenset(undecided))
 
 
-def at_most(world: World, kind: int, limit: int, budget: Budget) -> int:
-    """A bound for one kind with another limit; the others come wherever they help. Exact where they do not matter."""
-    changed = tuple(replace(k, limit=limit) if i == kind else k for i, k in enumerate(world.kinds))
-    world = replace(world, kinds=changed)
-    members = sorted(related(world, kind))
-    if len(members) == 1:
-        return count_one(only(world, (kind,)), budget, order=False).at_most
-    part = only(world, members)
-    return _upper(part, members.index(kind), reachable(part), budget, 0)
+Reach = tuple[frozenset[int], ...]
+"""Per kind, the nodes on which a pod of it can ever sit."""
 
 
-def related(world: World, kind: int) -> frozenset[int]:
-    """A kind with those that it looks at, directly or through them: no other can open a node to it."""
-    found, waiting = {kind}, [kind]
-    while waiting:
-        for other in looked_at(world.kinds[waiting.pop()]) - found:
-            found.add(other)
-            waiting.append(other)
-    return frozenset(found)
+def at_most(world: World, kind: int, limit: int, budget: Budget, reach: Reach | None = None) -> int:
+    """A bound for one kind with another limit; the others come wherever they help. Exact where they do not matter.
+
+    `reach` is `reachable(world)`, where the caller has it already.
+    """
+    what = world.kinds[kind]
+    changed = replace(what, limit=limit)
+    if not looked_at(what) - {kind}:
+        alone = only(world, (kind,))
+        alone = replace(alone, kinds=(replace(alone.kinds[0], limit=limit),))
+        return count_one(alone, budget, order=False).at_most
+    if reach is None or not what.limit:
+        world = with_kind(world, kind, changed)
+        reach = reachable(world)
+    return _upper(world, kind, reach, budget, 0, changed)
+
+
+def with_kind(world: World, kind: int, changed: Kind) -> World:
+    """The world with another kind in the place of one."""
+    return replace(world, kinds=(*world.kinds[:kind], changed, *world.kinds[kind + 1 :]))
 
 
 def only(world: World, members: Sequence[int]) -> World:
@@ -219,15 +224,18 @@ def _orders(world: World) -> tuple[tuple[int, ...], ...]:
     return tuple(dict.fromkeys(order + order for order in (needy, choice, large, kinds, kinds[::-1])))
 
 
-def reachable(world: World) -> tuple[frozenset[int], ...]:
+def reachable(world: World) -> Reach:
     """The nodes on which pods of each kind can ever sit, peers of required affinity first: a least fixpoint (S-916)."""
-    reach: list[set[int]] = [set() for _ in world.kinds]
+    room = [{node for node in range(len(world.nodes)) if world.room(kind, node)} for kind in range(len(world.kinds))]
+    reach: list[set[int]] = [set() if kind.affinity else nodes for kind, nodes in zip(world.kinds, room, strict=True)]
     changed = True
     while changed:
         changed = False
         for index, kind in enumerate(world.kinds):
-            for node in range(len(world.nodes)):
-                if node not in reach[index] and world.room(index, node) and _peers_can_be(kind.affinity, node, reach):
+            if kind.affinity is None:
+                continue
+            for node in room[index] - reach[index]:
+                if _peers_can_be(kind.affinity, node, reach):
                     reach[index].add(node)
                     changed = True
     return tuple(map(frozenset, reach))
@@ -244,9 +252,11 @@ def _peers_can_be(row: AffinityRow | None, node: int, reach: Sequence[set[int]])
     )
 
 
-def _upper(world: World, kind: int, reach: Sequence[frozenset[int]], budget: Budget, enough: int) -> int:
-    """A bound for one kind while the others come wherever they help it."""
-    what = world.kinds[kind]
+def _upper(
+    world: World, kind: int, reach: Sequence[frozenset[int]], budget: Budget, enough: int, changed: Kind | None = None
+) -> int:
+    """A bound for one kind (or for what stands in its place) while the others come wherever they help it."""
+    what = changed or world.kinds[kind]
     counted = {k for row in what.spreads for k in row.counted} - {kind}
     helping = [sum(world.room(k, node) for k in counted if node in reach[k]) for node in range(len(world.nodes))]
     accepts = tuple(node in reach[kind] for node in range(len(world.nodes)))
@@ -254,8 +264,7 @@ def _upper(world: World, kind: int, reach: Sequence[frozenset[int]], budget: Bud
     if affinity is not None and set(affinity.peers) - {kind}:
         affinity = None
     eased = replace(what, accepts=accepts, affinity=affinity)
-    changed = replace(world, kinds=(*world.kinds[:kind], eased, *world.kinds[kind + 1 :]))
-    return most(changed, kind, budget, enough, helping).most
+    return most(with_kind(world, kind, eased), kind, budget, enough, helping).most
 
 
 def _overdrawn_group(world: World, fitting: frozenset[int]) -> tuple[frozenset[int], ...]:
