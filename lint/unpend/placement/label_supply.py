@@ -50,14 +50,31 @@ class LabelSupply:
                 found.setdefault(key, set()).update(values.values or ())
         return {key: frozenset(values) for key, values in found.items()}
 
+    @cached_property
+    def _offers(self) -> dict[str, frozenset[ValueSet]]:
+        return {}
+
+    def offers(self, key: str) -> frozenset[ValueSet]:
+        """What pools have under a key; thousands of Nodes have few different values."""
+        found = self._offers.get(key)
+        if found is None:
+            found = self._offers[key] = frozenset(pool.of(key) for pool in self.pools)
+        return found
+
+    def admits(self, key: str, value: str) -> bool:
+        """Whether some pool may have this value under the key."""
+        return any(offer.admits(value) for offer in self.offers(key))
+
     def defines(self, key: str) -> bool:
         """Whether some pool has, or may have, a label with this key."""
-        return self.opaque or any(pool.of(key).admits_present for pool in self.pools)
+        return self.opaque or any(offer.admits_present for offer in self.offers(key))
 
     def surely_unmatched(self, alternative: Alternative) -> bool:
         """Whether surely no pool has labels that the alternative accepts; False where there are no pools at all."""
         if self.opaque or not self.pools:
             return False
+        if not all(any(offer.overlaps(v) for offer in self.offers(k)) for k, v in alternative.folded.items()):
+            return True
         return not any(pool.could_match(alternative) for pool in self.pools)
 
 

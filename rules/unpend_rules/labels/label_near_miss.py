@@ -107,7 +107,7 @@ def _near_miss(needed: NeededLabel, supply: LabelSupply) -> tuple[str, str, Pool
         pool = next(p for p in supply.pools if key in p.labels)
         return needed.key, key, pool, True
     values = supply.values.get(needed.key, frozenset())
-    if len(needed.values) != 1 or not values or any(p.of(needed.key).admits(needed.values[0]) for p in supply.pools):
+    if len(needed.values) != 1 or not values or supply.admits(needed.key, needed.values[0]):
         return None
     value = nearest_value(needed.values[0], values)
     if value is None:
