@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from unpend.model.admission import admit, admit_template
 from unpend.model.inventory import BoundPod, Inventory, Node, Workload
@@ -92,7 +93,7 @@ class Daemon:
     unsure: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FixedNodes:
     """The Nodes of an inventory: `bare` with bound pods only, `space` with the DaemonSets that land there too.
 
@@ -110,6 +111,12 @@ class FixedNodes:
     def given(self) -> int:
         """How many of them are Node objects."""
         return len(self.nodes) - self.standing
+
+    @cached_property
+    def least_priority(self) -> int:
+        """The lowest priority among the pods that are there; very large when there are none."""
+        bound = [occupant.priority for held in self.bound for occupant in held]
+        return min((*bound, *(daemon.demand.priority for daemon in self.daemons.values())), default=2**31)
 
     def without(self, gone: Iterable[tuple[int, Occupant]], bare: bool = False) -> Space | None:
         """The space (or the bare one) after some bound pods, given with their nodes, have left; None for no pods."""

@@ -9,11 +9,7 @@ from unpend.placement.scheduler import filters
 
 def after_evictions(demand: Demand, fixed: FixedNodes) -> int:
     """The nodes that possibly take the pod without the bound pods and DaemonSets of lower priority."""
-    if not demand.preempts:
-        return 0
-    lower = any(o.priority < demand.priority for held in fixed.bound for o in held)
-    daemons = [d.demand.priority for d in fixed.daemons.values()]
-    if not lower and not any(priority < demand.priority for priority in daemons):
+    if not demand.preempts or demand.priority <= fixed.least_priority:
         return 0
     # DaemonSets are left out altogether: that can only make more nodes possible.
     evicted = ((n, o) for n, held in enumerate(fixed.bound) for o in held if o.priority < demand.priority)
