@@ -155,6 +155,12 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="A capacity type that Karpenter does not know.",
     ),
     RuleEntry(
+        "chart-not-rendered",
+        "validity",
+        "error",
+        summary="Helm does not render this chart, so nothing of it was checked.",
+    ),
+    RuleEntry(
         "competing-autoscalers",
         "nodegroups",
         "warning",

@@ -40,7 +40,7 @@ def command(workloads: tuple[str, ...], outputs: tuple[str, ...], color: str, **
 
     targets = chosen_outputs(outputs, _FORMATS)
     gathered = gather(Request.of(given, explain=True))
-    result = gathered.run()
+    result = gathered.run(zone_losses=True)
     gathered.tell(result)
     for finding in result.active:
         if finding.rule in _ABOUT_THE_RUN:  # what could not be read or judged is missing from the verdicts
@@ -75,6 +75,7 @@ def only(result: Result, wanted: tuple[str, ...]) -> Result:
         workloads=tuple(v for v in result.workloads if v.workload in kept),
         findings=tuple(f for f in result.findings if f.workload in kept),
         contention=tuple(group for group in result.contention if kept.intersection(group)),
+        zone_loss=tuple(row for row in result.zone_loss if row.workload in kept),
     )
 
 

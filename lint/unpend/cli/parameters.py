@@ -19,10 +19,16 @@ def config_options(command: Command) -> Command:
 
 
 def input_options(command: Command) -> Command:
-    """What to read: PATH…, `--pools`, `--cluster`, `--complete`, `--namespace`, `--stdin-filename`, the config."""
+    """What to read, and as what: PATH…, `--pools`, `--cluster`, `--complete`, `--namespace`, `--zone-shift` …"""
     command = config_options(command)
     command = click.option(
         "--stdin-filename", metavar="NAME", help="What to call the text that is read for the path -."
+    )(command)
+    command = click.option(
+        "--zone-shift",
+        metavar="ZONE",
+        multiple=True,
+        help="As if this zone were shifted away: nothing is launched there, its nodes are cordoned. Repeatable.",
     )(command)
     command = click.option("--namespace", metavar="NAME", help="Namespace of objects that name none.")(command)
     command = click.option("--complete", is_flag=True, help="No capacity exists beside what is read.")(command)

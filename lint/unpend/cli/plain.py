@@ -39,6 +39,7 @@ ONCE: dict[str, tuple[str, tuple[str, ...]]] = {
 
 REPEATABLE = {
     "--pools": "pools",
+    "--zone-shift": "zone_shift",
     "--select": "select",
     "--ignore": "ignore",
     "--output": "outputs",

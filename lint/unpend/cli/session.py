@@ -34,6 +34,7 @@ class Request:
     cluster: str | None = None
     complete: bool = False
     namespace: str | None = None
+    zone_shift: tuple[str, ...] = ()
     stdin_filename: str | None = None
     config_file: str | None = None
     isolated: bool = False
@@ -80,8 +81,10 @@ class Gathered:
     report_only: frozenset[str] | None = None
     untrustworthy: bool = False
 
-    def run(self, select: Sequence[str] = (), ignore: Sequence[str] = (), profile: Any = None) -> Result:
-        """The result of asking the rules; `report_only` is applied."""
+    def run(
+        self, select: Sequence[str] = (), ignore: Sequence[str] = (), profile: Any = None, *, zone_losses: bool = False
+    ) -> Result:
+        """The result of asking the rules; `report_only` is applied. `zone_losses`: also each zone lost."""
         options = RunOptions.from_config(
             self.config,
             select=_names(select),
@@ -89,6 +92,7 @@ class Gathered:
             profile=profile,
             today=self.today,
             cwd=self.base,
+            zone_losses=zone_losses,
         )
         result = run(self.clusters, options)
         findings = result.findings
@@ -249,6 +253,7 @@ def _cluster(
     settings = replace(
         settings,
         namespace=request.namespace or settings.namespace,
+        zone_shift=tuple(dict.fromkeys((*settings.zone_shift, *request.zone_shift))),
         now=datetime(today.year, today.month, today.day, tzinfo=timezone.utc),
     )
     reading = sources.reading(uris)

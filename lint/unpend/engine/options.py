@@ -18,7 +18,7 @@ class RunOptions:
     known. `today`: the day on which suppressions are judged; without one nothing is expired. `report_only`: the uris
     whose findings are reported; None reports all. `cwd`: the folder that uris and the config path are relative to,
     needed only when one of the two is absolute. `verdicts`: whether the verdict of every workload is wanted even when
-    no rule asks for it.
+    no rule asks for it. `zone_losses`: whether it is also asked what becomes of every workload without each zone.
     """
 
     select: tuple[str, ...] = ()
@@ -32,6 +32,7 @@ class RunOptions:
     report_only: Collection[str] | None = None
     cwd: str = ""
     verdicts: bool = True
+    zone_losses: bool = False
     config_path: str = field(default="")
 
     @classmethod

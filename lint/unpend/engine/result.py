@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from unpend.placement.verdict import Certainty, WorkloadVerdict
 from unpend.records import dataclass, field
 from unpend.rule import Fix, RuleEntry, Severity
 from unpend.source.place import Location
+
+if TYPE_CHECKING:
+    from unpend.placement.zone_shift import ZoneRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ class Result:
 
     `texts` gives for each uri the text that was read, for excerpts; uris of findings are the keys. `checked` lists
     every uri that was read, in order. `rules` are the selected rules, for report formats that list them all.
+    `zone_loss` is there when it was asked for.
     """
 
     findings: tuple[ReportedFinding, ...] = ()
@@ -101,6 +105,7 @@ class Result:
     texts: Mapping[str, str] = field(default_factory=dict)
     object_count: int = 0
     untrustworthy: bool = False
+    zone_loss: tuple[ZoneRow, ...] = ()
 
     @property
     def active(self) -> tuple[ReportedFinding, ...]:

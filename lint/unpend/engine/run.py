@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from unpend.engine.crashes import Crashes
 from unpend.engine.drafts import Draft, Resolver
@@ -22,6 +23,9 @@ from unpend.records import dataclass, field, replace
 from unpend.rule import Facts, Finding, Severity, WorldKind
 from unpend.settings import Settings, World
 from unpend.source.document import Document, Object, Reading, Trouble
+
+if TYPE_CHECKING:
+    from unpend.placement.zone_shift import ZoneRow
 
 __all__ = ["ClusterInput", "RunOptions", "cluster_input", "run"]
 
@@ -77,6 +81,7 @@ class _ClusterRun:
     skipped: dict[str, str]
     ran: frozenset[str]
     crashed: bool
+    zone_loss: tuple[ZoneRow, ...] = ()
 
 
 def run(
@@ -124,6 +129,7 @@ def run(
         texts={uri: text for c in clusters for uri, text in c.texts.items()},
         object_count=max((c.inventory.object_count or len(c.objects) for c in clusters), default=0),
         untrustworthy=any(outcome.crashed for outcome in runs.values()),
+        zone_loss=tuple(row for outcome in runs.values() for row in outcome.zone_loss),
     )
 
 
@@ -203,6 +209,7 @@ def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry
             if active.entry.rank <= highest and needs.missing(active.entry.needs) is None:
                 ask(active)
     verdicts = _verdicts(facts, crashes) if options.verdicts and cluster.inventory.workloads else {}
+    zone_loss = _zone_loss(facts, crashes) if options.zone_losses and verdicts else ()
 
     drafts: list[Draft] = []
     world = effective_world(cluster.inventory, cluster.settings)
@@ -220,7 +227,7 @@ def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry
     for draft in drafts:
         draft.clusters = (cluster.name,) if cluster.name else ()
     trusted = frozenset(ran) - crashes.rules
-    return _ClusterRun(drafts, tuple(verdicts.values()), skipped, trusted, bool(crashes.rules))
+    return _ClusterRun(drafts, tuple(verdicts.values()), skipped, trusted, bool(crashes.rules), zone_loss)
 
 
 def _checked(finding: object) -> Finding:
@@ -235,6 +242,16 @@ def _verdicts(facts: Facts, crashes: Crashes) -> Mapping[str, WorkloadVerdict]:
     except Exception as error:
         crashes.add("placement", error)
         return {}
+
+
+def _zone_loss(facts: Facts, crashes: Crashes) -> tuple[ZoneRow, ...]:
+    from unpend.placement.zone_shift import zone_losses
+
+    try:
+        return tuple(row for _, row in zone_losses(facts).rows())
+    except Exception as error:
+        crashes.add("placement", error)
+        return ()
 
 
 _FOUND_HERE: dict[WorldKind, str] = {

@@ -50,6 +50,10 @@ def evaluate_inventory(
 
     `admitted` gives the effective pod of a workload, where a caller keeps them already.
     """
+    if settings.zone_shift:
+        from unpend.placement.zone_shift import shifted
+
+        inventory = shifted(inventory, settings.zone_shift)
     run = _Run(inventory, settings, admitted or (lambda workload: admit(workload, inventory, settings)))
     return tuple(run.verdicts())
 

@@ -21,6 +21,7 @@ from unpend.report.options import ReportOptions
 from unpend.report.summary import counted
 from unpend.report.terminal import Paint, pad, printable, width, wrap
 from unpend.report.text import Texts, place_lines
+from unpend.report.zone_matrix import zone_matrix
 from unpend.source.place import Place
 
 _STYLE: dict[Verdict, str] = {
@@ -60,6 +61,8 @@ def render(result: Result, options: ReportOptions) -> str:
         blocks.append(wrap(printable(f"Cannot all run at once: {', '.join(group)}"), options.width, rest="  "))
     if any(verdict.pools and verdict.verdict != "skipped" for verdict in result.workloads):
         blocks.append([writer.dim(line) for line in wrap(_LEGEND, options.width)])
+    if result.zone_loss:
+        blocks.append(zone_matrix(result.zone_loss, options))
     blocks.append([_counts(result.workloads)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 

@@ -38,6 +38,8 @@ def envelope(result: Result, options: ReportOptions) -> dict[str, Any]:
         "skippedRules": _skipped(result.skipped_rules),
         "notices": _notices(result.notices),
     }
+    if result.zone_loss:
+        data["zoneLoss"] = [row.to_dict() for row in result.zone_loss]
     if options.statistics:
         data["statistics"] = dict(statistics(result.active))
     return data

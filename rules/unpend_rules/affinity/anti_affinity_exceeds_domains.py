@@ -125,7 +125,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(
                 term.place,
                 f"No two of the {counts.needed} replicas may share a {term.topology_key}, but {where}: "
-                f"{counts.needed - most} stay Pending.",
+                f"{counts.needed - most} {'stays' if counts.needed - most == 1 else 'stay'} Pending.",
                 related=(Related(f"{counts.needed} replicas", size),) if size is not None else (),
                 certainty=verdict.certainty if shortfall(verdict) else "assumed",
                 subject=placement(workload.id),

@@ -122,13 +122,14 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if most is None or not surge.deadlocks(needed, most):
             continue
         place, why = _reason(facts, workload)
+        old = "the old one goes" if needed == 1 else f"one of the {needed} old ones goes"
         strategy = workload.strategy
         related: tuple[Related, ...] = ()
         if strategy is not None and strategy.place is not None:
             related = (Related("the strategy", strategy.place),)
         yield Finding(
             place,
-            f"A rolling update hangs: it starts a new pod before one of the {needed} old ones goes, and {why}.",
+            f"A rolling update hangs: it starts a new pod before {old}, and {why}.",
             related=related,
             certainty=verdict.certainty,
             workload=workload.id,

@@ -142,7 +142,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         constraint, domains = one.constraint, one.domains
         if not one.is_hard or not one.itself or constraint.node_taints_policy == "Honor" or one.short is not None:
             continue
-        if not domains.dead or not domains.reachable or not domains.exact:
+        if not domains.dead or not domains.reachable or not domains.exact or one.needed > one.stuck_at:
             continue
         honest = topology.of(one.workload, domains.key, constraint.node_affinity_policy, "Honor")
         tainted = tuple(d for d in domains.dead if d not in honest.dead)

@@ -47,7 +47,8 @@ class Grid:
         self.well_known = well_known
         self.width = len(shapes.names)
         self.types = shapes.all
-        self.groups = tuple(g for g in shapes.offerings if g.available and g.zone not in without_zones)
+        gone = frozenset(without_zones)
+        self.groups = tuple(g for g in shapes.offerings if g.available and not gone & {g.zone, g.zone_id})
         self.all = self.of_groups(lambda _: True)
         self.sold = self._lay(lambda group: group.sure)
         values = [dict(group.values(shapes.region)) for group in self.groups]
