@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unpend.config.duration import PATTERN as DURATION
+from unpend.algebra.duration import PATTERN as DURATION
 from unpend.config.shape import Anything, Flag, ListOf, MapOf, Number, Record, Text
 
 PROFILES = ("default", "strict", "cost", "reliability")

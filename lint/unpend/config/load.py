@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
+from unpend.algebra.duration import parse_duration
 from unpend.config.catalogs import is_file, with_catalogs
 from unpend.config.document import ROOT, SEVERITIES
-from unpend.config.duration import parse_duration
 from unpend.config.errors import ConfigError, ErrorList
 from unpend.config.model import ClusterConfig, ClusterFiles, Config, Ignore, RuleSetting
 from unpend.config.shape import Text, describe
