@@ -79,7 +79,8 @@ def configuration_page() -> str:
     rows = "\n".join(_rows(schema, schema, ""))
     return (
         f"{NOTE}# Configuration\n\n`.unpend.yaml` is looked for in the folder of the run and its parents, up to the "
-        "root of the repository. `unpend config --schema` prints the JSON Schema, `unpend config --show` what is in force.\n\n"
+        "root of the repository. `unpend config --schema` prints the JSON Schema, `unpend config --show` what is in "
+        "force.\n\n"
         f"| key | type | meaning |\n|---|---|---|\n{rows}\n"
     )
 

@@ -33,7 +33,7 @@ class _Plan:
 
 
 def nearest(demand: Demand, space: Space) -> Repair | None:
-    """The cheapest repair over all shapes; None when none of at most three changes helps, or when nothing is refused."""
+    """The cheapest repair over all shapes; None when no three changes help, or when nothing is refused."""
     found = repaired(demand, space)
     return None if found is None else found[0]
 

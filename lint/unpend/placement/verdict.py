@@ -1,4 +1,4 @@
-"""Verdicts: what is said of one workload against all pools, and the proof that goes with it (output shape `workloads`)."""
+"""Verdicts: what is said of one workload against all pools, and the proof that goes with it."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class Obstacle:
     """One constraint of the pod that a pool cannot meet: both sides with their places, and the rule it rests on.
 
     `constraint` is one of `nodeSelector`, `nodeAffinity`, `toleration`, `resources`, `hostPort`, `nodeName`,
-    `unschedulable`, `topologySpread`, `podAffinity`, `podAntiAffinity`, `volume`, `limits`, `pool`, `api`. `taint` is the
-    untolerated taint of a `toleration`.
+    `unschedulable`, `topologySpread`, `podAffinity`, `podAntiAffinity`, `volume`, `limits`, `pool`, `api`. `taint` is
+    the untolerated taint of a `toleration`.
     """
 
     constraint: str
@@ -242,7 +242,7 @@ class Rollout:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaCounts:
-    """How many replicas are wanted and how many can run at once: `at_least` proved by a witness, `at_most` by a bound."""
+    """How many replicas are wanted and how many can run at once: `at_least` by a witness, `at_most` by a bound."""
 
     wanted: int
     needed: int
