@@ -12,6 +12,7 @@ from unpend.config.document import ROOT, SEVERITIES
 from unpend.config.errors import ConfigError, ErrorList
 from unpend.config.model import ClusterConfig, ClusterFiles, Config, Ignore, RuleSetting
 from unpend.config.shape import Text, describe
+from unpend.config.startup import is_builtin, with_startup
 from unpend.settings import (
     CLUSTER_AUTOSCALER_KEYS,
     KARPENTER_KEYS,
@@ -33,7 +34,7 @@ def load_config(path: str) -> Config:
         content = read_file(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
-    return with_catalogs(read_config(content, path))
+    return with_startup(with_catalogs(read_config(content, path)))
 
 
 def read_config(text: str | bytes, uri: str = ".unpend.yaml") -> Config:
@@ -96,7 +97,8 @@ def config_of(document: Document) -> Config:
 def _startup(data: Mapping[str, Any], directory: str) -> dict[str, Any]:
     out: dict[str, Any] = {}
     if "profile" in data:
-        out["profile"] = _inside(directory, data["profile"])
+        named = data["profile"]
+        out["profile"] = named if is_builtin(named) else _inside(directory, named)
     if "budget" in data:
         out["budget"] = {key: parse_duration(value) for key, value in data["budget"].items()}
     return out
