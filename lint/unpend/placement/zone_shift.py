@@ -226,8 +226,9 @@ class ZoneLosses:
 
     @property
     def all_zones(self) -> tuple[str, ...]:
-        """Every zone that some workload can use."""
-        return tuple(sorted({z for w in self.inventory.workloads for z in self.zones_of(w) or ()}))
+        """Every zone that some pool lists, or some workload can use."""
+        listed = {*self.topology.supply.values.get(ZONE, ()), *self.settings.zones}
+        return tuple(sorted(listed.union(*(self.zones_of(w) or () for w in self.inventory.workloads))))
 
     def rows(self) -> Iterator[tuple[Workload, ZoneRow]]:
         """One row per workload with something to lose, in reading order."""
