@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -59,7 +60,18 @@ def only(result: Result, wanted: tuple[str, ...]) -> Result:
 
     Raises `click.UsageError` for a name that no workload has.
     """
-    ids = [verdict.workload for verdict in result.workloads]
+    kept = meant(wanted, [verdict.workload for verdict in result.workloads])
+    return replace(
+        result,
+        workloads=tuple(v for v in result.workloads if v.workload in kept),
+        findings=tuple(f for f in result.findings if f.workload in kept),
+        contention=tuple(group for group in result.contention if kept.intersection(group)),
+        zone_loss=tuple(row for row in result.zone_loss if row.workload in kept),
+    )
+
+
+def meant(wanted: Sequence[str], ids: Sequence[str]) -> set[str]:
+    """The workloads that are meant by names. Raises `click.UsageError` for a name that none has."""
     kept: set[str] = set()
     for name in wanted:
         found = {i for i in ids if _means(name, i)}
@@ -70,13 +82,7 @@ def only(result: Result, wanted: tuple[str, ...]) -> Result:
             hint = f" Near: {', '.join(near)}." if near else ""
             raise click.UsageError(f"there is no workload '{name}' among the files.{hint}")
         kept |= found
-    return replace(
-        result,
-        workloads=tuple(v for v in result.workloads if v.workload in kept),
-        findings=tuple(f for f in result.findings if f.workload in kept),
-        contention=tuple(group for group in result.contention if kept.intersection(group)),
-        zone_loss=tuple(row for row in result.zone_loss if row.workload in kept),
-    )
+    return kept
 
 
 def _means(name: str, workload: str) -> bool:

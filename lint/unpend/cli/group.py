@@ -10,6 +10,8 @@ _COMMANDS: dict[str, str] = {
     "check": "Check workloads against the capacity they are meant for.",
     "explain": "Show for each workload who says no in which pool, and what would help.",
     "pools": "Show what every pool is: instance types, zones, limits, and which workloads reach it.",
+    "startup": "Show how long it takes until a pod serves, and what would shorten it.",
+    "calibrate": "Measure the stages of a start from a dump of a cluster, as a profile.",
     "rule": "Print the page of a rule, or the list of all rules.",
     "config": "Print the settings in force, or the schema of the config file.",
 }

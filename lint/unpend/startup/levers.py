@@ -132,7 +132,7 @@ def _nodes(path: Path, pool: PoolStart) -> _Found:
     if path.kind != "new-node":
         return
     node = path.part(NODE_STAGES)
-    yield "placeholder", "room kept free (placeholder pods, CapacityBuffer)", node.typical, node.worst
+    yield "placeholder", "room kept free (placeholders, CapacityBuffer)", node.typical, node.worst
     taints = path.part(("startup-taints",))
     if taints.worst:
         yield "startup-taints", "fewer startup taints, or agents on the disk", taints.typical, taints.worst
