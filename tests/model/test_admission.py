@@ -175,7 +175,7 @@ def test_a_runtime_class_is_merged_into_the_pod() -> None:
 
 def test_a_runtime_class_may_refuse_the_pod() -> None:
     effective = pod("{runtimeClassName: gvisor, nodeSelector: {runtime: runc}, overhead: {cpu: 1}}", GVISOR)
-    assert [r.semantics for r in effective.refusals] == ["A-212", "A-213"]
+    assert [r.semantics for r in effective.refusals] == ["scheduler:A-212", "scheduler:A-213"]
     refusal = effective.refusals[1]
     assert str(refusal.place) == "spec.nodeSelector.runtime"
     assert [str(place) for _, place in refusal.related] == ["scheduling.nodeSelector.runtime"]
@@ -187,10 +187,10 @@ def test_a_runtime_class_may_refuse_the_pod() -> None:
 
 
 def test_a_missing_runtime_class_is_refused_only_where_classes_are_complete() -> None:
-    assert [r.semantics for r in pod("{runtimeClassName: kata}").refusals] == ["A-211"]
+    assert [r.semantics for r in pod("{runtimeClassName: kata}").refusals] == ["scheduler:A-211"]
     effective = pod("{runtimeClassName: kata}", settings=OPEN)
     assert effective.refusals == ()
-    assert [r.semantics for r in effective.unknown] == ["A-211"]
+    assert [r.semantics for r in effective.unknown] == ["scheduler:A-211"]
 
 
 PRIORITY = """
@@ -206,9 +206,11 @@ def test_priority_classes() -> None:
     assert pod("{priorityClassName: high}", PRIORITY).spec.priority == 1000
     assert pod("{priorityClassName: high}", PRIORITY).spec.preemption_policy == "Never"
     assert pod("{priorityClassName: system-node-critical}").spec.priority == 2_000_001_000
-    assert [r.semantics for r in pod("{priorityClassName: gone}").refusals] == ["A-231"]
+    assert [r.semantics for r in pod("{priorityClassName: gone}").refusals] == ["scheduler:A-231"]
     assert pod("{priorityClassName: gone}", settings=OPEN).refusals == ()
-    assert [r.semantics for r in pod("{priorityClassName: high, priority: 5}", PRIORITY).refusals] == ["A-1547"]
+    assert [r.semantics for r in pod("{priorityClassName: high, priority: 5}", PRIORITY).refusals] == [
+        "scheduler:A-1547"
+    ]
     assert pod("{}", PRIORITY + "globalDefault: true").spec.priority == 1000
 
 
@@ -246,15 +248,19 @@ def test_limit_range_defaults(item: str, resources: str, requests: dict[str, int
 @pytest.mark.parametrize(
     ("item", "resources", "semantics"),
     [
-        ("type: Container, default: {cpu: 1}", "{requests: {cpu: 2}}", ["A-223"]),
-        ("type: Container, min: {cpu: 1}", "{requests: {cpu: 500m}}", ["A-224"]),
-        ("type: Container, max: {cpu: 1}", "{limits: {cpu: 2}}", ["A-224"]),
-        ("type: Container, maxLimitRequestRatio: {cpu: 2}", "{requests: {cpu: 1}, limits: {cpu: 4}}", ["A-224"]),
+        ("type: Container, default: {cpu: 1}", "{requests: {cpu: 2}}", ["scheduler:A-223"]),
+        ("type: Container, min: {cpu: 1}", "{requests: {cpu: 500m}}", ["scheduler:A-224"]),
+        ("type: Container, max: {cpu: 1}", "{limits: {cpu: 2}}", ["scheduler:A-224"]),
+        (
+            "type: Container, maxLimitRequestRatio: {cpu: 2}",
+            "{requests: {cpu: 1}, limits: {cpu: 4}}",
+            ["scheduler:A-224"],
+        ),
         ("type: Container, maxLimitRequestRatio: {cpu: 4}", "{requests: {cpu: 1}, limits: {cpu: 4}}", []),
-        ("type: Container, maxLimitRequestRatio: {cpu: 4}", "{requests: {cpu: 1}}", ["A-224"]),
+        ("type: Container, maxLimitRequestRatio: {cpu: 4}", "{requests: {cpu: 1}}", ["scheduler:A-224"]),
         ("type: Pod, max: {cpu: 1}", "{requests: {cpu: 1}, limits: {cpu: 1}}", []),
-        ("type: Pod, max: {cpu: 1}", "{requests: {cpu: 1}}", ["A-224"]),
-        ("type: Pod, min: {cpu: 2}", "{requests: {cpu: 1}, limits: {cpu: 1}}", ["A-224"]),
+        ("type: Pod, max: {cpu: 1}", "{requests: {cpu: 1}}", ["scheduler:A-224"]),
+        ("type: Pod, min: {cpu: 2}", "{requests: {cpu: 1}, limits: {cpu: 1}}", ["scheduler:A-224"]),
     ],
 )
 def test_limit_range_checks(item: str, resources: str, semantics: list[str]) -> None:
@@ -269,7 +275,7 @@ def test_limit_range_checks(item: str, resources: str, semantics: list[str]) -> 
 def test_limit_ranges_that_disagree_are_a_fact() -> None:
     one, two = limit_range("{type: Container, default: {cpu: 1}}"), limit_range("{type: Container, default: {cpu: 2}}")
     effective = pod("{}", one, two)
-    assert {r.semantics for r in effective.unknown} == {"A-226"}
+    assert {r.semantics for r in effective.unknown} == {"scheduler:A-226"}
     assert effective.requests == {"cpu": 1000}
     own = "{containers: [{name: c, image: c, resources: {requests: {cpu: 1}, limits: {cpu: 1}}}]}"
     assert pod(own, one, two).unknown == ()
@@ -297,7 +303,7 @@ spec:
     limits = yaml.safe_load(limit_range("{type: PersistentVolumeClaim, max: {storage: 10Gi}}"))
     inventory = read_objects(objects_of([data, limits]), CLOSED)
     (refusal,) = admit(inventory.workloads[0], inventory, CLOSED).refusals
-    assert (refusal.semantics, refusal.place.value) == ("A-225", "20Gi")
+    assert (refusal.semantics, refusal.place.value) == ("scheduler:A-225", "20Gi")
 
 
 def _tolerations(effective: EffectivePod) -> list[tuple[str, str]]:
@@ -345,10 +351,10 @@ metadata:
   annotations: {scheduler.alpha.kubernetes.io/node-selector: "env=prod"}
 """
     effective = pod("{hostNetwork: true, volumes: [{name: v, hostPath: {path: /}}]}", namespace)
-    assert [r.semantics for r in effective.unknown] == ["A-234"]
+    assert [r.semantics for r in effective.unknown] == ["scheduler:A-234"]
     assert [(r.semantics, str(r.place)) for r in effective.refusals] == [
-        ("A-239", "spec.hostNetwork"),
-        ("A-239", "spec.volumes[0]"),
+        ("scheduler:A-239", "spec.hostNetwork"),
+        ("scheduler:A-239", "spec.volumes[0]"),
     ]
     assert pod("{volumes: [{name: v, emptyDir: {}}]}", namespace).refusals == ()
 
@@ -364,7 +370,7 @@ def test_for_whom_the_plug_ins_run(
     spec = "{priorityClassName: gone, tolerations: [{key: '!', operator: Exists, effect: NoSchedule}]}"
     assert bool(workload("Deployment", spec, settings=settings).refusals) == template
     effective = pod(spec, settings=settings)
-    assert [r.semantics for r in effective.refusals] == (["A-1531", "A-231"] if bare else [])
+    assert [r.semantics for r in effective.refusals] == (["scheduler:A-1531", "scheduler:A-231"] if bare else [])
     assert len(effective.spec.tolerations) == (3 if bare else 1)
 
 

@@ -91,9 +91,9 @@ def test_nothing_that_is_written_in_an_unknown_kind_is_called_wrong(read: Read) 
     assert inventory.problems == ()
     assert workload.refusals == ()
     assert [(u.semantics, str(u.place)) for u in workload.unknown] == [
-        ("A-743", "spec.t.spec.nodeSelector.a"),
-        ("A-1531", "spec.t.spec.tolerations[0]"),
-        ("A-1534", "spec.t.spec.tolerations[0].effect"),
+        ("scheduler:A-743", "spec.t.spec.nodeSelector.a"),
+        ("scheduler:A-1531", "spec.t.spec.tolerations[0]"),
+        ("scheduler:A-1534", "spec.t.spec.tolerations[0].effect"),
     ]
 
 

@@ -56,7 +56,7 @@ def _line(place: Place, part: str = "value") -> str:
 
 def test_problems_stand_at_the_value_or_the_key() -> None:
     told = {problem.semantics: _line(problem.place, problem.part) for problem in _read().problems}
-    assert told == {"A-743": "true", "A-1551": "toleration"}
+    assert told == {"scheduler:A-743": "true", "scheduler:A-1551": "toleration"}
 
 
 def test_admitted_values_stand_where_they_come_from() -> None:

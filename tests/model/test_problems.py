@@ -13,127 +13,155 @@ from unpend.settings import Settings
 from unpend.source.document import objects_of
 
 POD_CASES: list[tuple[str, str, str]] = [
-    ("nodeSelector: {spot: true}", "A-743", "nodeSelector.spot"),
-    ("nodeSelector: {spot: 'a b'}", "A-1501", "nodeSelector.spot"),
-    ("nodeSelector: {'a//b': x}", "A-1502", "nodeSelector['a//b']"),
-    ("nodeSelector: [a]", "A-743", "nodeSelector"),
-    ("hostNetwork: 'true'", "A-743", "hostNetwork"),
-    ("tolerations: [{key: a, operator: equals}]", "A-1532", "tolerations[0].operator"),
-    ("tolerations: [{key: a, operator: Exists, value: x}]", "A-1532", "tolerations[0].value"),
-    ("tolerations: [{value: x}]", "A-1531", "tolerations[0]"),
-    ("tolerations: [{key: 'a b', operator: Exists}]", "A-1531", "tolerations[0].key"),
-    ("tolerations: [{key: a, effect: NO_SCHEDULE}]", "A-1534", "tolerations[0].effect"),
-    ("tolerations: [{key: a, tolerationSeconds: 5}]", "A-1533", "tolerations[0].tolerationSeconds"),
-    ("tolerations: [{key: a, value: 1}]", "A-743", "tolerations[0].value"),
-    ("topologySpreadConstraints: [{topologyKey: z, whenUnsatisfiable: DoNotSchedule}]", "A-1521", "[0].maxSkew"),
-    ("topologySpreadConstraints: [{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]", "A-1521", "[0].topologyKey"),
-    ("topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: Never}]", "A-1521", "Unsatisfiable"),
+    ("nodeSelector: {spot: true}", "scheduler:A-743", "nodeSelector.spot"),
+    ("nodeSelector: {spot: 'a b'}", "scheduler:A-1501", "nodeSelector.spot"),
+    ("nodeSelector: {'a//b': x}", "scheduler:A-1502", "nodeSelector['a//b']"),
+    ("nodeSelector: [a]", "scheduler:A-743", "nodeSelector"),
+    ("hostNetwork: 'true'", "scheduler:A-743", "hostNetwork"),
+    ("tolerations: [{key: a, operator: equals}]", "scheduler:A-1532", "tolerations[0].operator"),
+    ("tolerations: [{key: a, operator: Exists, value: x}]", "scheduler:A-1532", "tolerations[0].value"),
+    ("tolerations: [{value: x}]", "scheduler:A-1531", "tolerations[0]"),
+    ("tolerations: [{key: 'a b', operator: Exists}]", "scheduler:A-1531", "tolerations[0].key"),
+    ("tolerations: [{key: a, effect: NO_SCHEDULE}]", "scheduler:A-1534", "tolerations[0].effect"),
+    ("tolerations: [{key: a, tolerationSeconds: 5}]", "scheduler:A-1533", "tolerations[0].tolerationSeconds"),
+    ("tolerations: [{key: a, value: 1}]", "scheduler:A-743", "tolerations[0].value"),
+    (
+        "topologySpreadConstraints: [{topologyKey: z, whenUnsatisfiable: DoNotSchedule}]",
+        "scheduler:A-1521",
+        "[0].maxSkew",
+    ),
+    (
+        "topologySpreadConstraints: [{maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]",
+        "scheduler:A-1521",
+        "[0].topologyKey",
+    ),
+    (
+        "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: Never}]",
+        "scheduler:A-1521",
+        "Unsatisfiable",
+    ),
     (
         "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule},"
         " {maxSkew: 2, topologyKey: z, whenUnsatisfiable: DoNotSchedule}]",
-        "A-1522",
+        "scheduler:A-1522",
         "topologySpreadConstraints[1]",
     ),
     (
         "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: ScheduleAnyway, minDomains: 2}]",
-        "A-1523",
+        "scheduler:A-1523",
         "minDomains",
     ),
     (
         "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule,"
         " matchLabelKeys: [app], labelSelector: {matchLabels: {app: x}}}]",
-        "A-1517",
+        "scheduler:A-1517",
         "matchLabelKeys[0]",
     ),
     (
         "topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule,"
         " nodeTaintsPolicy: honor}]",
-        "A-1524",
+        "scheduler:A-1524",
         "nodeTaintsPolicy",
     ),
-    ("containers: [{name: c, resources: {requests: {cpu: 1 Gi}}}]", "A-741", "requests.cpu"),
-    ("containers: [{name: c, resources: {requests: {cpu: [1]}}}]", "A-743", "requests.cpu"),
-    ("containers: [{name: c, resources: {requests: {cpu: -1}}}]", "A-734", "requests.cpu"),
-    ("containers: [{name: c, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}]", "A-1542", "requests.cpu"),
-    ("containers: [{name: c, resources: {requests: {gpu: 1}}}]", "A-1541", "requests.gpu"),
-    ("containers: [{name: c, resources: {requests: {nvidia.com/gpu: 1}}}]", "A-731", "requests['nvidia.com/gpu']"),
-    ("containers: [{name: c, resources: {limits: {nvidia.com/gpu: 0.5}}}]", "A-731", "limits['nvidia.com/gpu']"),
+    ("containers: [{name: c, resources: {requests: {cpu: 1 Gi}}}]", "scheduler:A-741", "requests.cpu"),
+    ("containers: [{name: c, resources: {requests: {cpu: [1]}}}]", "scheduler:A-743", "requests.cpu"),
+    ("containers: [{name: c, resources: {requests: {cpu: -1}}}]", "scheduler:A-734", "requests.cpu"),
+    ("containers: [{name: c, resources: {requests: {cpu: 2}, limits: {cpu: 1}}}]", "scheduler:A-1542", "requests.cpu"),
+    ("containers: [{name: c, resources: {requests: {gpu: 1}}}]", "scheduler:A-1541", "requests.gpu"),
     (
-        "containers: [{name: c, resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}}}]",
-        "A-731",
+        "containers: [{name: c, resources: {requests: {nvidia.com/gpu: 1}}}]",
+        "scheduler:A-731",
         "requests['nvidia.com/gpu']",
     ),
-    ("containers: [{name: c, resources: {limits: {hugepages-2Mi: 4Mi}}}]", "A-732", "hugepages-2Mi"),
-    ("containers: [{name: c, resources: {limits: {cpu: 1, hugepages-2Mi: 3Mi}}}]", "A-732", "hugepages-2Mi"),
-    ("containers: [{name: c}, {name: c}]", "A-1503", "containers[1].name"),
-    ("containers: [{name: C}]", "A-1503", "containers[0].name"),
-    ("containers: []", "A-1503", "containers"),
-    ("containers: [{name: c, ports: [{containerPort: 80, hostPort: 99999}]}]", "A-1548", "hostPort"),
+    (
+        "containers: [{name: c, resources: {limits: {nvidia.com/gpu: 0.5}}}]",
+        "scheduler:A-731",
+        "limits['nvidia.com/gpu']",
+    ),
+    (
+        "containers: [{name: c, resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}}}]",
+        "scheduler:A-731",
+        "requests['nvidia.com/gpu']",
+    ),
+    ("containers: [{name: c, resources: {limits: {hugepages-2Mi: 4Mi}}}]", "scheduler:A-732", "hugepages-2Mi"),
+    ("containers: [{name: c, resources: {limits: {cpu: 1, hugepages-2Mi: 3Mi}}}]", "scheduler:A-732", "hugepages-2Mi"),
+    ("containers: [{name: c}, {name: c}]", "scheduler:A-1503", "containers[1].name"),
+    ("containers: [{name: C}]", "scheduler:A-1503", "containers[0].name"),
+    ("containers: []", "scheduler:A-1503", "containers"),
+    ("containers: [{name: c, ports: [{containerPort: 80, hostPort: 99999}]}]", "scheduler:A-1548", "hostPort"),
     (
         "{hostNetwork: true, containers: [{name: c, ports: [{containerPort: 80, hostPort: 81}]}]}",
-        "A-205",
+        "scheduler:A-205",
         "ports[0].hostPort",
     ),
     (
         "containers: [{name: c, ports: [{containerPort: 80, hostPort: 80}, {containerPort: 81, hostPort: 80}]}]",
-        "A-606",
+        "scheduler:A-606",
         "ports[1]",
     ),
-    ("initContainers: [{name: i, restartPolicy: always}]", "A-1543", "restartPolicy"),
-    ("resources: {requests: {ephemeral-storage: 1Gi}}", "A-735", "ephemeral-storage"),
+    ("initContainers: [{name: i, restartPolicy: always}]", "scheduler:A-1543", "restartPolicy"),
+    ("resources: {requests: {ephemeral-storage: 1Gi}}", "scheduler:A-735", "ephemeral-storage"),
     (
         "{resources: {requests: {cpu: 1}}, containers: [{name: c, resources: {requests: {cpu: 2}}}]}",
-        "A-735",
+        "scheduler:A-735",
         "resources.requests.cpu",
     ),
-    ("restartPolicy: always", "A-1544", "restartPolicy"),
-    ("overhead: {cpu: 1}", "A-1549", "overhead"),
-    ("volumes: [{name: a}, {name: a}]", "A-1546", "volumes[1].name"),
-    ("containers: [{name: c, volumeMounts: [{name: gone, mountPath: /x}]}]", "A-1546", "volumeMounts[0].name"),
-    ("activeDeadlineSeconds: 0", "A-1550", "activeDeadlineSeconds"),
+    ("restartPolicy: always", "scheduler:A-1544", "restartPolicy"),
+    ("overhead: {cpu: 1}", "scheduler:A-1549", "overhead"),
+    ("volumes: [{name: a}, {name: a}]", "scheduler:A-1546", "volumes[1].name"),
+    (
+        "containers: [{name: c, volumeMounts: [{name: gone, mountPath: /x}]}]",
+        "scheduler:A-1546",
+        "volumeMounts[0].name",
+    ),
+    ("activeDeadlineSeconds: 0", "scheduler:A-1550", "activeDeadlineSeconds"),
 ]
 
 AFFINITY_CASES: list[tuple[str, str, str]] = [
-    ("{required: {nodeSelectorTerms: []}}", "A-1512", "nodeSelectorTerms"),
+    ("{required: {nodeSelectorTerms: []}}", "scheduler:A-1512", "nodeSelectorTerms"),
     (
         "{required: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: in, values: [b]}]}]}}",
-        "A-1513",
+        "scheduler:A-1513",
         "operator",
     ),
-    ("{required: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: In}]}]}}", "A-1513", "values"),
+    ("{required: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: In}]}]}}", "scheduler:A-1513", "values"),
     (
         "{required: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Exists, values: [b]}]}]}}",
-        "A-1513",
+        "scheduler:A-1513",
         "values",
     ),
     (
         "{required: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: Gt, values: [1]}]}]}}",
-        "A-743",
+        "scheduler:A-743",
         "values[0]",
     ),
     (
         "{required: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [a, b]}]}]}}",
-        "A-1514",
+        "scheduler:A-1514",
         "values",
     ),
-    ("{required: {nodeSelectorTerms: [{matchFields: [{key: spec.x, operator: In, values: [a]}]}]}}", "A-1514", "key"),
-    ("{preferred: [{weight: 0, preference: {}}]}", "A-1515", "weight"),
+    (
+        "{required: {nodeSelectorTerms: [{matchFields: [{key: spec.x, operator: In, values: [a]}]}]}}",
+        "scheduler:A-1514",
+        "key",
+    ),
+    ("{preferred: [{weight: 0, preference: {}}]}", "scheduler:A-1515", "weight"),
 ]
 
 POD_AFFINITY_CASES: list[tuple[str, str, str]] = [
-    ("{required: [{labelSelector: {matchLabels: {a: b}}}]}", "A-1516", "topologyKey"),
+    ("{required: [{labelSelector: {matchLabels: {a: b}}}]}", "scheduler:A-1516", "topologyKey"),
     (
         "{required: [{topologyKey: z, labelSelector: {matchExpressions: [{key: a, operator: Gt, values: ['1']}]}}]}",
-        "A-1516",
+        "scheduler:A-1516",
         "operator",
     ),
-    ("{required: [{topologyKey: z, matchLabelKeys: [a]}]}", "A-1517", "matchLabelKeys"),
+    ("{required: [{topologyKey: z, matchLabelKeys: [a]}]}", "scheduler:A-1517", "matchLabelKeys"),
     (
         "{required: [{topologyKey: z, labelSelector: {}, matchLabelKeys: [a], mismatchLabelKeys: [a]}]}",
-        "A-1517",
+        "scheduler:A-1517",
         "mismatchLabelKeys[0]",
     ),
-    ("{preferred: [{weight: 200, podAffinityTerm: {topologyKey: z}}]}", "A-1515", "weight"),
+    ("{preferred: [{weight: 200, podAffinityTerm: {topologyKey: z}}]}", "scheduler:A-1515", "weight"),
 ]
 
 
@@ -204,7 +232,9 @@ def test_a_word_that_was_probably_meant_is_named() -> None:
 )
 def test_misspelt_placement_fields_are_reported(spec: dict[str, Any], path: str, said: str) -> None:
     problems = read_deployment({}, spec).problems
-    assert [(p.semantics, p.refused, p.part, str(p.place)) for p in problems] == [("A-1551", False, "key", path)]
+    assert [(p.semantics, p.refused, p.part, str(p.place)) for p in problems] == [
+        ("scheduler:A-1551", False, "key", path)
+    ]
     assert said in problems[0].message
 
 
@@ -227,11 +257,11 @@ def test_misplaced_placement_fields_are_reported() -> None:
     def told(inventory: Inventory) -> list[tuple[str, str]]:
         return [(p.semantics, str(p.place)) for p in inventory.problems]
 
-    assert told(read_deployment({"tolerations": []}, {})) == [("A-1551", "spec.tolerations")]
-    assert told(read_deployment({}, {}, {"nodeSelector": {}})) == [("A-1551", "spec.template.nodeSelector")]
+    assert told(read_deployment({"tolerations": []}, {})) == [("scheduler:A-1551", "spec.tolerations")]
+    assert told(read_deployment({}, {}, {"nodeSelector": {}})) == [("scheduler:A-1551", "spec.template.nodeSelector")]
     container = {"name": "c", "image": "c", "nodeSelector": {}}
     assert told(read_deployment({}, {"containers": [container]})) == [
-        ("A-1551", "spec.template.spec.containers[0].nodeSelector")
+        ("scheduler:A-1551", "spec.template.spec.containers[0].nodeSelector")
     ]
 
 

@@ -46,7 +46,7 @@ status: {capacity: {cpu: 4, pods: "110"}}
     assert str(first.allocatable["cpu"].place) == "status.capacity.cpu"
     assert second.allocatable == {}
     (problem,) = inventory.problems
-    assert (problem.semantics, str(problem.place)) == ("A-1535", "spec.taints[1].effect")
+    assert (problem.semantics, str(problem.place)) == ("scheduler:A-1535", "spec.taints[1].effect")
 
 
 def test_a_node_without_any_capacity_is_not_known() -> None:
@@ -101,7 +101,7 @@ def test_disruption_budgets(read: Read) -> None:
     (old,) = read((text % "{minAvailable: 1, selector: {}}").replace("policy/v1", "policy/v1beta1")).disruption_budgets
     assert old.selector is None
     (problem,) = read(text % "{minAvailable: 1, maxUnavailable: 1}").problems
-    assert problem.semantics == "A-1563"
+    assert problem.semantics == "scheduler:A-1563"
 
 
 def test_storage(read: Read) -> None:
@@ -149,17 +149,17 @@ spec: {drivers: [{name: ebs.csi.aws.com, allocatable: {count: 25}}, {name: other
     assert (claim.storage_class, claim.volume_name, claim.phase) == ("old", "pv", "Bound")
     assert without.storage_class == ""
     assert inventory.csi_nodes[0].limits == {"ebs.csi.aws.com": 25, "other": None}
-    assert [p.semantics for p in inventory.problems] == ["A-1562"]
+    assert [p.semantics for p in inventory.problems] == ["scheduler:A-1562"]
 
 
 @pytest.mark.parametrize(
     ("item", "semantics"),
     [
-        ("{type: Container, min: {cpu: 2}, max: {cpu: 1}}", "A-1564"),
-        ("{type: Container, default: {cpu: 1}, defaultRequest: {cpu: 2}}", "A-1564"),
-        ("{type: Pod, default: {cpu: 1}}", "A-1564"),
-        ("{type: container}", "A-1564"),
-        ("{type: Container, maxLimitRequestRatio: {cpu: 0.5}}", "A-1564"),
+        ("{type: Container, min: {cpu: 2}, max: {cpu: 1}}", "scheduler:A-1564"),
+        ("{type: Container, default: {cpu: 1}, defaultRequest: {cpu: 2}}", "scheduler:A-1564"),
+        ("{type: Pod, default: {cpu: 1}}", "scheduler:A-1564"),
+        ("{type: container}", "scheduler:A-1564"),
+        ("{type: Container, maxLimitRequestRatio: {cpu: 0.5}}", "scheduler:A-1564"),
     ],
 )
 def test_illegal_limit_ranges(read: Read, item: str, semantics: str) -> None:

@@ -78,17 +78,17 @@ def test_other_kinds_share_the_shape(read: Read, api_version: str, kind: str) ->
 def test_a_selector_may_be_absent_only_before_apps_v1(read: Read) -> None:
     without = DEPLOYMENT.replace("  selector: {matchLabels: {app: web}}\n", "")
     (problem,) = read(without).problems
-    assert (problem.semantics, problem.refused, str(problem.place)) == ("A-1545", True, "spec.selector")
+    assert (problem.semantics, problem.refused, str(problem.place)) == ("scheduler:A-1545", True, "spec.selector")
     assert read(without.replace("apps/v1", "extensions/v1beta1")).problems == ()
 
 
 def test_a_selector_that_misses_the_template_is_refused(read: Read) -> None:
     inventory = read(DEPLOYMENT.replace("matchLabels: {app: web}", "matchLabels: {app: api}"))
     (problem,) = inventory.problems
-    assert problem.semantics == "A-1545"
+    assert problem.semantics == "scheduler:A-1545"
     assert 'there app is "web"' in problem.message
     assert str(problem.place) == "spec.selector.matchLabels.app"
-    assert [r.semantics for r in inventory.workloads[0].refusals] == ["A-1545"]
+    assert [r.semantics for r in inventory.workloads[0].refusals] == ["scheduler:A-1545"]
 
 
 def test_jobs_and_cron_jobs(read: Read) -> None:
@@ -115,7 +115,7 @@ spec:
     assert (job.id, job.parallelism, job.completions, job.suspended) == ("Job/once", 4, 8, True)
     assert (cron.schedule, cron.parallelism, cron.template_path) == ("0 3 * * *", 2, "spec.jobTemplate.spec.template")
     (problem,) = inventory.problems
-    assert problem.semantics == "A-1544"
+    assert problem.semantics == "scheduler:A-1544"
     assert "Always (its default)" in problem.message
     assert str(problem.place) == "spec.jobTemplate.spec.template.spec.restartPolicy"
 
@@ -168,7 +168,7 @@ spec:
     assert claim.request.milli == 10 * 2**30 * 1000
     assert workload.pod_management == "Parallel"
     (problem,) = inventory.problems
-    assert (problem.semantics, problem.place.value) == ("A-1546", "cache")
+    assert (problem.semantics, problem.place.value) == ("scheduler:A-1546", "cache")
 
 
 def test_what_another_object_made_is_no_workload_of_its_own(read: Read) -> None:

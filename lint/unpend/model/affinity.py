@@ -55,7 +55,7 @@ def _node_affinity(
         problems.refuse(
             under(where, "nodeSelectorTerms"),
             "required node affinity needs at least one nodeSelectorTerms entry",
-            "A-1512",
+            "scheduler:A-1512",
         )
     return terms, tuple(preferred)
 
@@ -63,7 +63,9 @@ def _node_affinity(
 def _weight(entry: dict[str, Any], place: Place, problems: Problems) -> int:
     weight = integer(entry, "weight", place, problems) or 0
     if not 1 <= weight <= 100:
-        problems.refuse(under(place, "weight"), f"`weight` must be between 1 and 100, this is {weight}", "A-1515")
+        problems.refuse(
+            under(place, "weight"), f"`weight` must be between 1 and 100, this is {weight}", "scheduler:A-1515"
+        )
     return weight
 
 
@@ -87,12 +89,14 @@ def _pod_term(entry: dict[str, Any], place: Place, problems: Problems, weight: i
     topology_key = text(entry, "topologyKey", place, problems)
     fault = qualified_name_fault(topology_key)
     if fault:
-        problems.refuse(under(place, "topologyKey"), f'the topologyKey "{topology_key}" {fault}', "A-1516")
+        problems.refuse(under(place, "topologyKey"), f'the topologyKey "{topology_key}" {fault}', "scheduler:A-1516")
     namespaces = texts(entry, "namespaces", place, problems)
     for name in namespaces:
         fault = dns_label_fault(name)
         if fault:
-            problems.refuse(item_place(entry, "namespaces", name, place), f'the namespace "{name}" {fault}', "A-1516")
+            problems.refuse(
+                item_place(entry, "namespaces", name, place), f'the namespace "{name}" {fault}', "scheduler:A-1516"
+            )
     term = PodAffinityTerm(
         topology_key,
         label_selector(entry, "labelSelector", place, problems),
@@ -115,14 +119,16 @@ def _check_label_keys(term: PodAffinityTerm, place: Place, problems: Problems) -
         if not keys:
             continue
         if term.selector is None:
-            problems.refuse(where, f"`{field}` needs a labelSelector beside it", "A-1517")
+            problems.refuse(where, f"`{field}` needs a labelSelector beside it", "scheduler:A-1517")
             continue
         for index, key in enumerate(keys):
             if key in used:
                 problems.refuse(
                     under(where, index),
                     f'"{key}" is in {field} and in the labelSelector: every pod is refused',
-                    "A-1517",
+                    "scheduler:A-1517",
                 )
             elif field == "mismatchLabelKeys" and key in term.match_label_keys:
-                problems.refuse(under(where, index), f'"{key}" is in matchLabelKeys and in mismatchLabelKeys', "A-1517")
+                problems.refuse(
+                    under(where, index), f'"{key}" is in matchLabelKeys and in mismatchLabelKeys', "scheduler:A-1517"
+                )

@@ -34,7 +34,7 @@ def _read(obj: Object, builder: Builder, low: str, high: str, default_kind: str)
     minimum = count(spec, low, place, problems)
     maximum = count(spec, high, place, problems)
     if minimum is not None and maximum is not None and minimum > maximum:
-        problems.refuse(under(place, low), f"`{low}` ({minimum}) is above `{high}` ({maximum})", "S-1641")
+        problems.refuse(under(place, low), f"`{low}` ({minimum}) is above `{high}` ({maximum})", "scheduler:S-1641")
     builder.add(
         "autoscalers",
         Autoscaler(

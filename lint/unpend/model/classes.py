@@ -48,7 +48,7 @@ def read_priority_class(obj: Object, builder: Builder) -> None:
     who = identity(obj, builder.settings, problems)
     value = integer(obj.data, "value", obj.root, problems)
     if not who.name.startswith("system-") and value is not None and value > _MOST:
-        problems.refuse(under(obj.root, "value"), f"`value` may be at most {_MOST}", "A-1565")
+        problems.refuse(under(obj.root, "value"), f"`value` may be at most {_MOST}", "scheduler:A-1565")
     builder.add(
         "priority_classes",
         PriorityClass(

@@ -46,7 +46,7 @@ def _container(entry: dict[str, Any], place: Place, problems: Problems, init: bo
         fault = dns_label_fault(name)
         if fault:
             shown = f'the container name "{name}" {fault}' if name else "the container has no name"
-            problems.refuse(under(place, "name"), shown, "A-1503")
+            problems.refuse(under(place, "name"), shown, "scheduler:A-1503")
     role: ContainerRole = "container"
     if init:
         role = "init"
@@ -63,7 +63,9 @@ def _init_role(entry: dict[str, Any], place: Place, problems: Problems) -> Conta
         return "sidecar"
     if policy not in {"", "Never", "OnFailure"}:
         problems.refuse(
-            under(place, "restartPolicy"), unknown_word(policy, "restartPolicy", frozenset({"Always"})), "A-1543"
+            under(place, "restartPolicy"),
+            unknown_word(policy, "restartPolicy", frozenset({"Always"})),
+            "scheduler:A-1543",
         )
     return "init"
 
@@ -76,9 +78,11 @@ def _ports(entry: dict[str, Any], place: Place, problems: Problems) -> tuple[Con
         protocol = text(port, "protocol", here, problems)
         for key, value, least in (("containerPort", number, 1), ("hostPort", host, 0)):
             if not least <= value <= 65535:
-                problems.refuse(under(here, key), f"`{key}` must be between 1 and 65535, this is {value}", "A-1548")
+                problems.refuse(
+                    under(here, key), f"`{key}` must be between 1 and 65535, this is {value}", "scheduler:A-1548"
+                )
         if protocol and protocol not in _PROTOCOLS:
-            problems.refuse(under(here, "protocol"), unknown_word(protocol, "protocol", _PROTOCOLS), "A-1548")
+            problems.refuse(under(here, "protocol"), unknown_word(protocol, "protocol", _PROTOCOLS), "scheduler:A-1548")
         found.append(ContainerPort(number, host, text(port, "hostIP", here, problems), protocol or "TCP", here))
     return tuple(found)
 
@@ -111,17 +115,17 @@ def check_resources(requests: Resources, limits: Resources, problems: Problems) 
                 problems.refuse(
                     request.place,
                     f"{name} is requested without a limit; the API wants a limit of the same amount",
-                    "A-731",
+                    "scheduler:A-731",
                 )
         elif exact and request.milli != limit.milli:
             problems.refuse(
                 request.place,
                 f"{name} needs a request equal to its limit, but requests {request.text} and limits {limit.text}",
-                "A-732" if is_hugepages(name) else "A-731",
+                "scheduler:A-732" if is_hugepages(name) else "scheduler:A-731",
             )
         elif request.milli > limit.milli:
             problems.refuse(
-                request.place, f"the {name} request {request.text} is above its limit {limit.text}", "A-1542"
+                request.place, f"the {name} request {request.text} is above its limit {limit.text}", "scheduler:A-1542"
             )
 
 
@@ -140,25 +144,27 @@ def check_huge_pages(spec: PodSpec, problems: Problems) -> None:
         match = _PAGE.match(name)
         size = milli_of(match.group(1)) if match else None
         if size is None:
-            problems.refuse(amount.place, f'"{name}" names no page size, such as hugepages-2Mi', "A-1541", "key")
+            problems.refuse(
+                amount.place, f'"{name}" names no page size, such as hugepages-2Mi', "scheduler:A-1541", "key"
+            )
         elif size and amount.milli % size:
-            problems.refuse(amount.place, f"{amount.text} of {name} is no whole number of pages", "A-732")
+            problems.refuse(amount.place, f"{amount.text} of {name} is no whole number of pages", "scheduler:A-732")
     if not any("cpu" in amounts or "memory" in amounts for amounts in listed):
-        problems.refuse(pages[0][1].place, "a pod with huge pages must request cpu or memory too", "A-732")
+        problems.refuse(pages[0][1].place, "a pod with huge pages must request cpu or memory too", "scheduler:A-732")
 
 
 def _check_name(name: str, amount: Amount, problems: Problems) -> None:
     if is_extended(name):
         fault = qualified_name_fault(name)
         if fault:
-            problems.refuse(amount.place, f'the resource name "{name}" {fault}', "A-1541", "key")
+            problems.refuse(amount.place, f'the resource name "{name}" {fault}', "scheduler:A-1541", "key")
         elif amount.milli % 1000:
-            problems.refuse(amount.place, f"{name} must be a whole number, this is {amount.text}", "A-731")
+            problems.refuse(amount.place, f"{name} must be a whole number, this is {amount.text}", "scheduler:A-731")
     elif is_hugepages(name) or "/" in name:
         return
     elif name == "pods" or not qualified_name_fault(name):
         hint = "; extended resources have a domain, such as nvidia.com/gpu" if "gpu" in name.lower() else ""
         known = "cpu, memory, ephemeral-storage, hugepages-<size> or <domain>/<name>"
         problems.refuse(
-            amount.place, f'"{name}" is no resource of a container; it takes {known}{hint}', "A-1541", "key"
+            amount.place, f'"{name}" is no resource of a container; it takes {known}{hint}', "scheduler:A-1541", "key"
         )

@@ -26,10 +26,12 @@ def read_disruption_budget(obj: Object, builder: Builder) -> None:
     low = int_or_percent(spec, "minAvailable", place, problems)
     high = int_or_percent(spec, "maxUnavailable", place, problems)
     if low is not None and high is not None:
-        problems.refuse(low.place, "`minAvailable` and `maxUnavailable` exclude each other", "A-1563", "entry")
+        problems.refuse(
+            low.place, "`minAvailable` and `maxUnavailable` exclude each other", "scheduler:A-1563", "entry"
+        )
     for given in (low, high):
         if given is not None and given.percent is not None and given.percent > 100:
-            problems.refuse(given.place, f"{given.percent}% is more than 100%", "A-1563")
+            problems.refuse(given.place, f"{given.percent}% is more than 100%", "scheduler:A-1563")
     policy = text(spec, "unhealthyPodEvictionPolicy", place, problems)
     builder.add(
         "disruption_budgets", PodDisruptionBudget(who.namespace, who.name, selector, low, high, policy, obj.root)

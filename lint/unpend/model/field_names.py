@@ -127,7 +127,7 @@ def _misplaced(key: str, home: str, place: Place, problems: Problems) -> None:
     problems.note(
         under(place, key),
         f"`{key}` has no effect here, or the API server refuses it; it belongs in {home}",
-        "A-1551",
+        "scheduler:A-1551",
         part="key",
     )
 
@@ -136,7 +136,7 @@ def _misspelt(key: str, meant: str, place: Place, problems: Problems) -> None:
     problems.note(
         under(place, key),
         f"`{key}` is no known field, so it has no effect or the API server refuses it; did you mean `{meant}`?",
-        "A-1551",
+        "scheduler:A-1551",
         part="key",
     )
 

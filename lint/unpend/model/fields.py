@@ -99,7 +99,7 @@ def integer(owner: dict[str, Any], key: str, place: Place, problems: Problems) -
     if isinstance(value, int) and not isinstance(value, bool):
         if -(2**63) <= value < 2**63:
             return value
-        problems.refuse(under(place, key), f"`{key}` is too large a number", "A-743")
+        problems.refuse(under(place, key), f"`{key}` is too large a number", "scheduler:A-743")
         return None
     problems.wrong_type(under(place, key), "whole number", value)
     return None
@@ -110,7 +110,7 @@ def count(owner: dict[str, Any], key: str, place: Place, problems: Problems) -> 
     value = integer(owner, key, place, problems)
     if value is not None and not 0 <= value < _INT32:
         what = "negative" if value < 0 else "larger than 2147483647"
-        problems.refuse(under(place, key), f"`{key}` is {what}", "A-1550")
+        problems.refuse(under(place, key), f"`{key}` is {what}", "scheduler:A-1550")
         return None
     return value
 

@@ -52,10 +52,10 @@ def claim_refusals(workload: Workload, inventory: Inventory) -> tuple[Refusal, .
                     continue
                 if least is not None and claim.request.milli < least.milli:
                     what = f"requests {claim.request.text} of storage, less than {least.text}"
-                    _refuse(who, what, claim.request.place, least, found, "A-225")
+                    _refuse(who, what, claim.request.place, least, found, "scheduler:A-225")
                 if most is not None and claim.request.milli > most.milli:
                     what = f"requests {claim.request.text} of storage, more than {most.text}"
-                    _refuse(who, what, claim.request.place, most, found, "A-225")
+                    _refuse(who, what, claim.request.place, most, found, "scheduler:A-225")
     return tuple(found.refusals)
 
 
@@ -88,7 +88,7 @@ def _defaults(
                     found.unsure(
                         f"two LimitRanges give different defaults for the {name} {field}; either may win",
                         spec.place,
-                        "A-226",
+                        "scheduler:A-226",
                         (before.text, before.place),
                         (amount.text, amount.place),
                     )
@@ -111,7 +111,7 @@ def _check_request_against_limit(container: Container, found: AdmissionFindings)
             f'container "{container.name}": the {name} request {request.text} is above the limit {limit.text} that the '
             "LimitRange adds",
             request.place,
-            "A-223",
+            "scheduler:A-223",
             (f"the LimitRange's {name} limit", limit.place),
         )
 
@@ -167,6 +167,6 @@ def _check(
 
 
 def _refuse(
-    who: str, what: str, place: Place, bound: Amount, found: AdmissionFindings, semantics: str = "A-224"
+    who: str, what: str, place: Place, bound: Amount, found: AdmissionFindings, semantics: str = "scheduler:A-224"
 ) -> None:
     found.refuse(f"{who} {what}: the LimitRange refuses it", place, semantics, ("the LimitRange", bound.place))

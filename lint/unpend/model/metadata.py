@@ -60,7 +60,7 @@ def check_label(key: str, value: str, place: Place, problems: Problems) -> None:
     """Report a label key or value with an illegal spelling."""
     fault = qualified_name_fault(key)
     if fault:
-        problems.refuse(place, f'the label key "{key}" {fault}', "A-1502", "key")
+        problems.refuse(place, f'the label key "{key}" {fault}', "scheduler:A-1502", "key")
     fault = label_value_fault(value)
     if fault:
-        problems.refuse(place, f'the label value "{value}" {fault}', "A-1501")
+        problems.refuse(place, f'the label value "{value}" {fault}', "scheduler:A-1501")

@@ -10,15 +10,15 @@ from unpend.source.place import Place
 _ENFORCE = "pod-security.kubernetes.io/enforce"
 _OPT_IN = {
     "scheduler.alpha.kubernetes.io/node-selector": (
-        "A-234",
+        "scheduler:A-234",
         "where the plug-in PodNodeSelector is on, the namespace adds a node selector to every pod",
     ),
     "scheduler.alpha.kubernetes.io/defaultTolerations": (
-        "A-235",
+        "scheduler:A-235",
         "where the plug-in PodTolerationRestriction is on, the namespace adds tolerations to every pod",
     ),
     "scheduler.alpha.kubernetes.io/tolerationsWhitelist": (
-        "A-235",
+        "scheduler:A-235",
         "where the plug-in PodTolerationRestriction is on, the namespace refuses pods with other tolerations",
     ),
 }
@@ -40,7 +40,7 @@ def apply_namespace_rules(spec: PodSpec, name: str, inventory: Inventory, found:
         found.refuse(
             f"the namespace {name} enforces the Pod Security level {level}, which refuses {what}",
             place,
-            "A-239",
+            "scheduler:A-239",
             ("the enforced level", namespace.place.at("metadata", "labels", _ENFORCE)),
         )
 

@@ -45,7 +45,7 @@ def read_limit_range(obj: Object, builder: Builder) -> None:
 def _item(entry: dict[str, Any], place: Place, problems: Problems) -> LimitRangeItem:
     kind = text(entry, "type", place, problems)
     if kind not in _KINDS and "/" not in kind:
-        problems.refuse(under(place, "type"), unknown_word(kind, "type", _KINDS), "A-1564")
+        problems.refuse(under(place, "type"), unknown_word(kind, "type", _KINDS), "scheduler:A-1564")
     item = LimitRangeItem(
         kind,
         resources(entry, "min", place, problems),
@@ -58,7 +58,7 @@ def _item(entry: dict[str, Any], place: Place, problems: Problems) -> LimitRange
     if kind == "Pod":
         for key, given in (("default", item.default), ("defaultRequest", item.default_request)):
             if given:
-                problems.refuse(under(place, key), f"`{key}` is only for items of type Container", "A-1564")
+                problems.refuse(under(place, key), f"`{key}` is only for items of type Container", "scheduler:A-1564")
     _check_order(("min", item.minimum), ("max", item.maximum), problems)
     _check_order(("min", item.minimum), ("defaultRequest", item.default_request), problems)
     _check_order(("min", item.minimum), ("default", item.default), problems)
@@ -67,7 +67,7 @@ def _item(entry: dict[str, Any], place: Place, problems: Problems) -> LimitRange
     _check_order(("default", item.default), ("max", item.maximum), problems)
     for name, ratio in item.max_ratio.items():
         if ratio.milli < 1000:
-            problems.refuse(ratio.place, f"the ratio of {name} must be at least 1", "A-1564")
+            problems.refuse(ratio.place, f"the ratio of {name} must be at least 1", "scheduler:A-1564")
     return item
 
 
@@ -76,5 +76,7 @@ def _check_order(low: tuple[str, Resources], high: tuple[str, Resources], proble
         other = high[1].get(name)
         if other is not None and amount.milli > other.milli:
             problems.refuse(
-                amount.place, f"{low[0]} of {name} ({amount.text}) is above {high[0]} ({other.text})", "A-1564"
+                amount.place,
+                f"{low[0]} of {name} ({amount.text}) is above {high[0]} ({other.text})",
+                "scheduler:A-1564",
             )

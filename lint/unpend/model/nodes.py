@@ -45,7 +45,7 @@ def read_node(obj: Object, builder: Builder) -> None:
     else:
         builder.other(obj, "unread_capacity")
         said = "this Node says nothing of its capacity (status.allocatable), so what it takes is not known"
-        problems.note(under(obj.root, "kind"), said, "A-1535", severity="info")
+        problems.note(under(obj.root, "kind"), said, "scheduler:A-1535", severity="info")
     builder.problems.found.extend(problems.found)
 
 

@@ -53,7 +53,7 @@ def leave_out(obj: Object, builder: Builder) -> None:
         under(obj.root, "kind"),
         f"this is a part of a {obj.kind}, as patches of kustomize are, and not checked; "
         "check what `kustomize build` prints",
-        "A-1503",
+        "scheduler:A-1503",
         severity="info",
     )
 

@@ -61,25 +61,27 @@ def _check_toleration(toleration: Toleration, place: Place, problems: Problems) 
     if key:
         fault = qualified_name_fault(key)
         if fault:
-            problems.refuse(under(place, "key"), f'the taint key "{key}" {fault}', "A-1531")
+            problems.refuse(under(place, "key"), f'the taint key "{key}" {fault}', "scheduler:A-1531")
     elif operator != "Exists":
-        problems.refuse(place, "a toleration without a key needs `operator: Exists`", "A-1531")
+        problems.refuse(place, "a toleration without a key needs `operator: Exists`", "scheduler:A-1531")
     if effect and effect not in _EFFECTS:
-        problems.refuse(under(place, "effect"), unknown_word(effect, "effect", _EFFECTS), "A-1534")
+        problems.refuse(under(place, "effect"), unknown_word(effect, "effect", _EFFECTS), "scheduler:A-1534")
     if toleration.seconds is not None and effect != "NoExecute":
         problems.refuse(
-            under(place, "tolerationSeconds"), "`tolerationSeconds` needs `effect: NoExecute` beside it", "A-1533"
+            under(place, "tolerationSeconds"),
+            "`tolerationSeconds` needs `effect: NoExecute` beside it",
+            "scheduler:A-1533",
         )
     if operator in {"", "Equal"}:
         fault = label_value_fault(value)
         if fault:
-            problems.refuse(under(place, "value"), f'the taint value "{value}" {fault}', "A-1532")
+            problems.refuse(under(place, "value"), f'the taint value "{value}" {fault}', "scheduler:A-1532")
     elif operator == "Exists":
         if value:
-            problems.refuse(under(place, "value"), "`operator: Exists` takes no value", "A-1532")
+            problems.refuse(under(place, "value"), "`operator: Exists` takes no value", "scheduler:A-1532")
     elif operator not in {"Lt", "Gt"}:
         # Lt and Gt are behind a gate (A-1532): the cluster may take them, so nothing is said of them here.
-        problems.refuse(under(place, "operator"), unknown_word(operator, "operator", _OPERATORS), "A-1532")
+        problems.refuse(under(place, "operator"), unknown_word(operator, "operator", _OPERATORS), "scheduler:A-1532")
 
 
 def taints(owner: dict[str, Any], key: str, place: Place, problems: Problems) -> tuple[Taint, ...]:
@@ -98,14 +100,14 @@ def taints(owner: dict[str, Any], key: str, place: Place, problems: Problems) ->
         found.append(taint)
         fault = qualified_name_fault(taint.key)
         if fault:
-            problems.refuse(under(here, "key"), f'the taint key "{taint.key}" {fault}', "A-1535")
+            problems.refuse(under(here, "key"), f'the taint key "{taint.key}" {fault}', "scheduler:A-1535")
         fault = label_value_fault(taint.value)
         if fault:
-            problems.refuse(under(here, "value"), f'the taint value "{taint.value}" {fault}', "A-1535")
+            problems.refuse(under(here, "value"), f'the taint value "{taint.value}" {fault}', "scheduler:A-1535")
         if taint.effect not in _EFFECTS:
-            problems.refuse(under(here, "effect"), unknown_word(taint.effect, "effect", _EFFECTS), "A-1535")
+            problems.refuse(under(here, "effect"), unknown_word(taint.effect, "effect", _EFFECTS), "scheduler:A-1535")
         if (taint.key, taint.effect) in seen:
-            problems.refuse(here, f"the taint {taint.key}:{taint.effect} is there twice", "A-1535")
+            problems.refuse(here, f"the taint {taint.key}:{taint.effect} is there twice", "scheduler:A-1535")
         seen.add((taint.key, taint.effect))
     return tuple(found)
 
@@ -121,7 +123,9 @@ def spread_constraints(spec: dict[str, Any], place: Place, problems: Problems) -
         pair = (constraint.topology_key, constraint.when_unsatisfiable)
         if pair in seen:
             problems.refuse(
-                here, f"a second constraint with topologyKey {pair[0]} and whenUnsatisfiable {pair[1]}", "A-1522"
+                here,
+                f"a second constraint with topologyKey {pair[0]} and whenUnsatisfiable {pair[1]}",
+                "scheduler:A-1522",
             )
         seen.add(pair)
         found.append(constraint)
@@ -132,24 +136,28 @@ def _spread_constraint(entry: dict[str, Any], place: Place, problems: Problems) 
     max_skew = integer(entry, "maxSkew", place, problems)
     if max_skew is None or max_skew < 1:
         missing = "is missing" if max_skew is None else f"is {max_skew}"
-        problems.refuse(under(place, "maxSkew"), f"`maxSkew` must be at least 1, but {missing}", "A-1521")
+        problems.refuse(under(place, "maxSkew"), f"`maxSkew` must be at least 1, but {missing}", "scheduler:A-1521")
     topology_key = text(entry, "topologyKey", place, problems)
     if not topology_key:
-        problems.refuse(under(place, "topologyKey"), "`topologyKey` is missing", "A-1521")
+        problems.refuse(under(place, "topologyKey"), "`topologyKey` is missing", "scheduler:A-1521")
     when = text(entry, "whenUnsatisfiable", place, problems)
     if when not in _UNSATISFIABLE:
         problems.refuse(
-            under(place, "whenUnsatisfiable"), unknown_word(when, "whenUnsatisfiable", _UNSATISFIABLE), "A-1521"
+            under(place, "whenUnsatisfiable"),
+            unknown_word(when, "whenUnsatisfiable", _UNSATISFIABLE),
+            "scheduler:A-1521",
         )
     min_domains = integer(entry, "minDomains", place, problems)
     if min_domains is not None:
         if min_domains < 1:
             problems.refuse(
-                under(place, "minDomains"), f"`minDomains` must be at least 1, this is {min_domains}", "A-1523"
+                under(place, "minDomains"),
+                f"`minDomains` must be at least 1, this is {min_domains}",
+                "scheduler:A-1523",
             )
         elif when == "ScheduleAnyway":
             problems.refuse(
-                under(place, "minDomains"), "`minDomains` needs `whenUnsatisfiable: DoNotSchedule`", "A-1523"
+                under(place, "minDomains"), "`minDomains` needs `whenUnsatisfiable: DoNotSchedule`", "scheduler:A-1523"
             )
     constraint = SpreadConstraint(
         max_skew if max_skew is not None and max_skew >= 1 else 1,
@@ -170,7 +178,7 @@ def _spread_constraint(entry: dict[str, Any], place: Place, problems: Problems) 
 def _policy(entry: dict[str, Any], key: str, place: Place, problems: Problems) -> str | None:
     value = text(entry, key, place, problems)
     if value and value not in _POLICIES:
-        problems.refuse(under(place, key), unknown_word(value, key, _POLICIES), "A-1524")
+        problems.refuse(under(place, key), unknown_word(value, key, _POLICIES), "scheduler:A-1524")
         return None
     return value or None
 
@@ -178,7 +186,7 @@ def _policy(entry: dict[str, Any], key: str, place: Place, problems: Problems) -
 def _check_label_keys(constraint: SpreadConstraint, place: Place, problems: Problems) -> None:
     where = under(place, "matchLabelKeys")
     if constraint.selector is None:
-        problems.refuse(where, "`matchLabelKeys` needs a labelSelector beside it", "A-1524")
+        problems.refuse(where, "`matchLabelKeys` needs a labelSelector beside it", "scheduler:A-1524")
         return
     used = {e.key for e in constraint.selector.expressions}
     for index, key in enumerate(constraint.match_label_keys):
@@ -186,5 +194,5 @@ def _check_label_keys(constraint: SpreadConstraint, place: Place, problems: Prob
             problems.refuse(
                 under(where, index),
                 f'"{key}" is in matchLabelKeys and in the labelSelector: every pod is refused',
-                "A-1517",
+                "scheduler:A-1517",
             )

@@ -16,12 +16,14 @@ from unpend.source.place import Place
 def check_pod(spec: PodSpec, problems: Problems) -> None:
     """What the API server checks of a pod as a whole."""
     if not spec.containers:
-        problems.refuse(under(spec.place, "containers"), "a pod needs at least one container", "A-1503")
+        problems.refuse(under(spec.place, "containers"), "a pod needs at least one container", "scheduler:A-1503")
     seen: set[str] = set()
     for container in (*spec.containers, *spec.init_containers):
         if container.name in seen and container.name:
             problems.refuse(
-                under(container.place, "name"), f'a second container named "{container.name}" in this pod', "A-1503"
+                under(container.place, "name"),
+                f'a second container named "{container.name}" in this pod',
+                "scheduler:A-1503",
             )
         seen.add(container.name)
         if spec.host_network and container.ports:
@@ -32,11 +34,11 @@ def check_pod(spec: PodSpec, problems: Problems) -> None:
         _check_pod_level(spec, problems)
     if spec.overhead and not spec.runtime_class:
         problems.refuse(
-            under(spec.place, "overhead"), "`overhead` comes from a RuntimeClass, and none is named", "A-1549"
+            under(spec.place, "overhead"), "`overhead` comes from a RuntimeClass, and none is named", "scheduler:A-1549"
         )
     if spec.active_deadline_seconds is not None and spec.active_deadline_seconds < 1:
         problems.refuse(
-            under(spec.place, "activeDeadlineSeconds"), "`activeDeadlineSeconds` must be at least 1", "A-1550"
+            under(spec.place, "activeDeadlineSeconds"), "`activeDeadlineSeconds` must be at least 1", "scheduler:A-1550"
         )
 
 
@@ -46,7 +48,7 @@ def _check_host_network(container: Container, problems: Problems) -> None:
             problems.refuse(
                 under(port.place, "hostPort"),
                 f"with hostNetwork, hostPort ({port.host_port}) must equal containerPort ({port.container_port})",
-                "A-205",
+                "scheduler:A-205",
             )
 
 
@@ -59,7 +61,9 @@ def _check_port_clashes(spec: PodSpec, problems: Problems) -> None:
                 continue
             key = (port.host_ip, port.protocol, number)
             if key in taken:
-                problems.refuse(port.place, f"host port {number}/{port.protocol} is taken twice in this pod", "A-606")
+                problems.refuse(
+                    port.place, f"host port {number}/{port.protocol} is taken twice in this pod", "scheduler:A-606"
+                )
             taken.setdefault(key, port.place)
 
 
@@ -69,14 +73,18 @@ def _check_pod_level(spec: PodSpec, problems: Problems) -> None:
     for name, amount in spec.pod_requests.items():
         if totals.get(name, 0) > amount.milli:
             problems.refuse(
-                amount.place, f"the pod requests {amount.text} of {name}, less than its containers together", "A-735"
+                amount.place,
+                f"the pod requests {amount.text} of {name}, less than its containers together",
+                "scheduler:A-735",
             )
     for name, amount in spec.pod_limits.items():
         for container in (*spec.containers, *spec.init_containers):
             limit = container.limits.get(name)
             if limit is not None and limit.milli > amount.milli:
                 problems.refuse(
-                    limit.place, f"the {name} limit {limit.text} is above the pod's limit {amount.text}", "A-735"
+                    limit.place,
+                    f"the {name} limit {limit.text} is above the pod's limit {amount.text}",
+                    "scheduler:A-735",
                 )
 
 
@@ -91,7 +99,7 @@ def check_mounts(spec: PodSpec, raw: dict[str, Any], claims: tuple[str, ...], pr
             for mount, where in entries(container, "volumeMounts", here, problems):
                 name = mount.get("name")
                 if isinstance(name, str) and name not in known:
-                    problems.refuse(under(where, "name"), f'the pod has no volume named "{name}"', "A-1546")
+                    problems.refuse(under(where, "name"), f'the pod has no volume named "{name}"', "scheduler:A-1546")
 
 
 _MUTED = Problems(muted=True)

@@ -147,7 +147,7 @@ def _pod_resources(spec: dict[str, Any], place: Place, problems: Problems) -> tu
                 problems.refuse(
                     amount.place,
                     f"pod-level resources are cpu, memory and hugepages-<size>, not {name}",
-                    "A-735",
+                    "scheduler:A-735",
                     "key",
                 )
     if not problems.muted:
@@ -158,7 +158,9 @@ def _pod_resources(spec: dict[str, Any], place: Place, problems: Problems) -> tu
 def _restart_policy(spec: dict[str, Any], place: Place, problems: Problems) -> str:
     policy = text(spec, "restartPolicy", place, problems)
     if policy and policy not in _RESTART:
-        problems.refuse(under(place, "restartPolicy"), unknown_word(policy, "restartPolicy", _RESTART), "A-1544")
+        problems.refuse(
+            under(place, "restartPolicy"), unknown_word(policy, "restartPolicy", _RESTART), "scheduler:A-1544"
+        )
     return policy or "Always"
 
 

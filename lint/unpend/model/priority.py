@@ -24,14 +24,14 @@ def apply_priority(spec: PodSpec, inventory: Inventory, settings: Settings, foun
     given = inventory.priority_classes.get(name)
     if given is None and name not in BUILT_IN:
         if settings.world.classes == "closed":
-            found.refuse(f'there is no PriorityClass "{name}": every pod is refused', place, "A-231")
+            found.refuse(f'there is no PriorityClass "{name}": every pod is refused', place, "scheduler:A-231")
         return spec
     value = given.value if given is not None else BUILT_IN[name]
     if spec.priority is not None and spec.priority != value:
         found.refuse(
             f"`priority` is {spec.priority}, but PriorityClass {name} has {value}; leave `priority` out",
             spec.place.at("priority"),
-            "A-1547",
+            "scheduler:A-1547",
             *(((f"value of PriorityClass {name}", given.place.at("value")),) if given is not None else ()),
         )
     policy = spec.preemption_policy or (given.preemption_policy if given is not None else "")

@@ -11,7 +11,7 @@ from unpend.source.place import Part, Place
 
 _PLACEHOLDER = re.compile(r"\$\{|\{\{|\$\(|\$[A-Za-z_]")
 
-_PLACEMENT = re.compile(r"A-(?:734|741|743|150[12]|151.|152.|153.)\Z")
+_PLACEMENT = re.compile(r"scheduler:A-(?:734|741|743|150[12]|151.|152.|153.)\Z")
 """What decides where a pod may run: the rules of which a breach matters in a kind whose own rules are not known."""
 
 
@@ -68,7 +68,7 @@ class Problems:
         elif wanted != "text" and isinstance(value, str) and value.strip():
             hint = "; write it without quotes" if _looks_like(wanted, value) else ""
         where = _name(place)
-        self.refuse(place, f"{where} must be {_article(wanted)}, but is {describe(value)}{hint}", "A-743")
+        self.refuse(place, f"{where} must be {_article(wanted)}, but is {describe(value)}{hint}", "scheduler:A-743")
 
 
 def is_placeholder(text: str) -> bool:

@@ -19,9 +19,11 @@ def amount(value: Any, place: Place, problems: Problems) -> Amount | None:
         milli = milli_of(value)
         if milli is not None:
             return Amount(milli, str(value), place)
-        problems.refuse(place, quantity_fault(value), "A-741")
+        problems.refuse(place, quantity_fault(value), "scheduler:A-741")
     else:
-        problems.refuse(place, f"a quantity such as 500m or 2Gi is needed here, but this is {describe(value)}", "A-743")
+        problems.refuse(
+            place, f"a quantity such as 500m or 2Gi is needed here, but this is {describe(value)}", "scheduler:A-743"
+        )
     return None
 
 
@@ -42,7 +44,7 @@ def resources(owner: dict[str, Any], key: str, place: Place, problems: Problems)
         if found is None:
             continue
         if found.milli < 0:
-            problems.refuse(here, f"{name} may not be negative", "A-734")
+            problems.refuse(here, f"{name} may not be negative", "scheduler:A-734")
             continue
         result[name] = found
     return result

@@ -16,13 +16,15 @@ def apply_runtime_class(spec: PodSpec, inventory: Inventory, settings: Settings,
     runtime = inventory.runtime_classes.get(spec.runtime_class)
     if runtime is None:
         if settings.world.classes == "closed":
-            found.refuse(f'there is no RuntimeClass "{spec.runtime_class}": every pod is refused', place, "A-211")
+            found.refuse(
+                f'there is no RuntimeClass "{spec.runtime_class}": every pod is refused', place, "scheduler:A-211"
+            )
         else:
             found.unsure(
                 f'the RuntimeClass "{spec.runtime_class}" is not among the objects; it may add a node selector, '
                 "tolerations and overhead",
                 place,
-                "A-211",
+                "scheduler:A-211",
             )
         return spec
     _check_overhead(spec, runtime, found)
@@ -39,7 +41,7 @@ def _check_overhead(spec: PodSpec, runtime: RuntimeClass, found: AdmissionFindin
         found.refuse(
             f"`overhead` differs from that of RuntimeClass {runtime.name}; leave it out, the class sets it",
             spec.place.at("overhead"),
-            "A-212",
+            "scheduler:A-212",
             (f"overhead of RuntimeClass {runtime.name}", runtime.place.at("overhead")),
         )
 
@@ -60,7 +62,7 @@ def _node_selector(spec: PodSpec, runtime: RuntimeClass, found: AdmissionFinding
                 f'the nodeSelector asks for {label.key} "{mine.value}", RuntimeClass {runtime.name} for '
                 f'"{label.value}": every pod is refused',
                 mine.place,
-                "A-213",
+                "scheduler:A-213",
                 (f"nodeSelector of RuntimeClass {runtime.name}", label.place),
             )
     return (*spec.node_selector, *added)

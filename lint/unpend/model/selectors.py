@@ -28,7 +28,7 @@ def label_selector(owner: dict[str, Any], key: str, place: Place, problems: Prob
         found.extend(equalities(data, "matchLabels", here, problems))
     if data.get("matchExpressions") is not None:
         for entry, where in entries(data, "matchExpressions", here, problems):
-            found.append(_expression(entry, where, problems, _LABEL, "A-1516"))
+            found.append(_expression(entry, where, problems, _LABEL, "scheduler:A-1516"))
     return LabelSelector(tuple(found), here)
 
 
@@ -62,7 +62,7 @@ def equalities(owner: dict[str, Any], key: str, place: Place, problems: Problems
 def node_selector_term(entry: dict[str, Any], place: Place, problems: Problems, required: bool) -> NodeSelectorTerm:
     """One node selector term (A-1513, A-1514)."""
     expressions = tuple(
-        _expression(item, here, problems, _NODE, "A-1513", check_values=required)
+        _expression(item, here, problems, _NODE, "scheduler:A-1513", check_values=required)
         for item, here in entries(entry, "matchExpressions", place, problems)
     )
     fields = tuple(
@@ -84,7 +84,7 @@ def _expression(
     values = texts(entry, "values", place, problems)
     fault = qualified_name_fault(key)
     if fault:
-        problems.refuse(under(place, "key"), f'the label key "{key}" {fault}', "A-1502")
+        problems.refuse(under(place, "key"), f'the label key "{key}" {fault}', "scheduler:A-1502")
     if operator not in operators:
         problems.refuse(under(place, "operator"), unknown_word(operator, "operator", operators), semantics)
         return Expression(key, operator, values, place)
@@ -97,7 +97,7 @@ def _expression(
             fault = label_value_fault(value)
             if fault:
                 problems.refuse(
-                    item_place(entry, "values", value, place), f'the label value "{value}" {fault}', "A-1501"
+                    item_place(entry, "values", value, place), f'the label value "{value}" {fault}', "scheduler:A-1501"
                 )
     return Expression(key, operator, values, place)
 
@@ -120,15 +120,17 @@ def _field_expression(entry: dict[str, Any], place: Place, problems: Problems) -
     operator = text(entry, "operator", place, problems)
     values = texts(entry, "values", place, problems)
     if key != "metadata.name":
-        problems.refuse(under(place, "key"), "matchFields only knows the key metadata.name", "A-1514")
+        problems.refuse(under(place, "key"), "matchFields only knows the key metadata.name", "scheduler:A-1514")
     if operator not in {"In", "NotIn"}:
-        problems.refuse(under(place, "operator"), "matchFields only takes the operators In and NotIn", "A-1514")
+        problems.refuse(
+            under(place, "operator"), "matchFields only takes the operators In and NotIn", "scheduler:A-1514"
+        )
     elif len(values) != 1:
         problems.refuse(
-            under(place, "values"), f"matchFields takes exactly one value, this has {len(values)}", "A-1514"
+            under(place, "values"), f"matchFields takes exactly one value, this has {len(values)}", "scheduler:A-1514"
         )
     elif subdomain_fault(values[0]):
-        problems.refuse(under(place, "values").at(0), f'"{values[0]}" is no node name', "A-1514")
+        problems.refuse(under(place, "values").at(0), f'"{values[0]}" is no node name', "scheduler:A-1514")
     return Expression(key, operator, values, place)
 
 

@@ -85,7 +85,7 @@ def read_volume(obj: Object, builder: Builder) -> None:
     kind, source = _source(spec)
     required = _node_terms(spec, here, problems)
     if kind == "local" and required is None:
-        problems.refuse(under(here, "nodeAffinity"), "a local volume needs nodeAffinity", "A-1562")
+        problems.refuse(under(here, "nodeAffinity"), "a local volume needs nodeAffinity", "scheduler:A-1562")
     builder.add(
         "volumes",
         PersistentVolume(
@@ -132,7 +132,7 @@ def _node_terms(spec: dict[str, Any], place: Place, problems: Problems) -> tuple
         for entry, item in entries(required, "nodeSelectorTerms", where, problems)
     )
     if not terms:
-        problems.refuse(under(where, "nodeSelectorTerms"), "at least one term is needed", "A-1562")
+        problems.refuse(under(where, "nodeSelectorTerms"), "at least one term is needed", "scheduler:A-1562")
     return terms
 
 
@@ -144,7 +144,9 @@ def read_storage_class(obj: Object, builder: Builder) -> None:
     annotations = labels(who.data, "annotations", who.place, problems, checked=False)
     mode = text(data, "volumeBindingMode", root, problems) or "Immediate"
     if mode not in _BINDING:
-        problems.refuse(under(root, "volumeBindingMode"), unknown_word(mode, "volumeBindingMode", _BINDING), "A-1561")
+        problems.refuse(
+            under(root, "volumeBindingMode"), unknown_word(mode, "volumeBindingMode", _BINDING), "scheduler:A-1561"
+        )
     default = annotations.get("storageclass.kubernetes.io/is-default-class") or annotations.get(
         "storageclass.beta.kubernetes.io/is-default-class"
     )
@@ -174,9 +176,9 @@ def _topologies(data: dict[str, Any], place: Place, problems: Problems) -> tuple
             key = text(entry, "key", item, problems)
             values = texts(entry, "values", item, problems)
             if not key or not values:
-                problems.refuse(item, "an allowed topology needs a key and at least one value", "A-1561")
+                problems.refuse(item, "an allowed topology needs a key and at least one value", "scheduler:A-1561")
             elif len(set(values)) != len(values):
-                problems.refuse(under(item, "values"), "a value is there twice", "A-1561")
+                problems.refuse(under(item, "values"), "a value is there twice", "scheduler:A-1561")
             found.append(Expression(key, "In", values, item))
         terms.append(NodeSelectorTerm(tuple(found), (), here))
     return tuple(terms)

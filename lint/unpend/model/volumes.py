@@ -24,9 +24,9 @@ def volumes(spec: dict[str, Any], place: Place, problems: Problems) -> tuple[Vol
         if not problems.muted:
             fault = dns_label_fault(name)
             if fault:
-                problems.refuse(under(here, "name"), f'the volume name "{name}" {fault}', "A-1546")
+                problems.refuse(under(here, "name"), f'the volume name "{name}" {fault}', "scheduler:A-1546")
             if name in seen:
-                problems.refuse(under(here, "name"), f'a second volume named "{name}"', "A-1546")
+                problems.refuse(under(here, "name"), f'a second volume named "{name}"', "scheduler:A-1546")
             seen.add(name)
         found.append(_volume(name, entry, here, problems))
     return tuple(found)

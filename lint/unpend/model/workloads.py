@@ -263,7 +263,7 @@ def _job(
         problems.refuse(
             under(template.spec.place, "restartPolicy"),
             f"the pods of a {obj.kind} need `restartPolicy: Never` or OnFailure, this is {shown}",
-            "A-1544",
+            "scheduler:A-1544",
         )
     check_owner_fields(spec, path, place, problems)
     _finish(
@@ -306,11 +306,11 @@ def _check_selector(
     # Before apps/v1 an absent selector was taken from the labels of the template.
     if selector is None:
         if obj.api_version in {"apps/v1", "apps/v1beta2"}:
-            problems.refuse(under(place, "selector"), f"a {obj.kind} needs a selector", "A-1545")
+            problems.refuse(under(place, "selector"), f"a {obj.kind} needs a selector", "scheduler:A-1545")
         return
     where = under(place, "selector")
     if not selector.expressions:
-        problems.refuse(where, "an empty selector is not allowed here", "A-1545")
+        problems.refuse(where, "an empty selector is not allowed here", "scheduler:A-1545")
         return
     _check_match(selector, template, where, problems)
 
@@ -327,7 +327,7 @@ def _check_match(selector: LabelSelector, template: PodTemplate, place: Place, p
         problems.refuse(
             expression.place,
             f"the selector does not match the labels of the pod template: {_difference(expression.key, found)}",
-            "A-1545",
+            "scheduler:A-1545",
         )
 
 
@@ -342,7 +342,7 @@ def _check_always(kind: str, template: PodTemplate, problems: Problems) -> None:
         problems.refuse(
             under(template.spec.place, "restartPolicy"),
             f"the pods of a {kind} need `restartPolicy: Always`, this is {policy}",
-            "A-1544",
+            "scheduler:A-1544",
         )
 
 
@@ -359,7 +359,7 @@ def _strategy(spec: dict[str, Any], key: str, place: Place, problems: Problems) 
     here = under(place, key)
     kind = text(data, "type", here, problems) or "RollingUpdate"
     if kind not in _KINDS[key]:
-        problems.refuse(under(here, "type"), unknown_word(kind, "type", _KINDS[key]), "A-1545")
+        problems.refuse(under(here, "type"), unknown_word(kind, "type", _KINDS[key]), "scheduler:A-1545")
     rolling = mapping(data, "rollingUpdate", here, problems) or _EMPTY
     where = under(here, "rollingUpdate")
     return Strategy(
@@ -384,6 +384,6 @@ def int_or_percent(owner: dict[str, Any], key: str, place: Place, problems: Prob
         return IntOrPercent(None, int(value[:-1][:9]), here)
     hint = "; write it without quotes" if isinstance(value, str) and value.isdigit() else ""
     problems.refuse(
-        here, f"`{key}` must be a number or a percentage such as 25%, but is {describe(value)}{hint}", "A-743"
+        here, f"`{key}` must be a number or a percentage such as 25%, but is {describe(value)}{hint}", "scheduler:A-743"
     )
     return None

@@ -64,7 +64,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     for workload in facts.inventory.workloads:
         pod = facts.effective(workload)
         for refusal in (*pod.refusals, *pod.unknown):
-            if refusal.semantics == "A-211":
+            if refusal.semantics == "scheduler:A-211":
                 yield Finding(
                     refusal.place,
                     refusal.message,

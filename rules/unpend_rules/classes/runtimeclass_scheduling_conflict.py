@@ -73,7 +73,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if not spec.runtime_class:
             continue
         for refusal in facts.effective(workload).refusals:
-            if refusal.semantics in ("A-212", "A-213"):
+            if refusal.semantics in ("scheduler:A-212", "scheduler:A-213"):
                 yield Finding(
                     refusal.place,
                     refusal.message,

@@ -46,7 +46,7 @@ from typing import Any
 
 from unpend.rule import Facts, Finding, Rule, rejection
 
-SEMANTICS = ("A-731", "A-732")
+SEMANTICS = ("scheduler:A-731", "scheduler:A-732")
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:

@@ -79,7 +79,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(
                 place,
                 "minDomains goes with DoNotSchedule only; beside ScheduleAnyway the API refuses the pod.",
-                subject=rejection(place, "A-1523"),
+                subject=rejection(place, "scheduler:A-1523"),
                 workload=workload.id,
                 verdict="never",
                 repair="set whenUnsatisfiable to DoNotSchedule, or drop minDomains",
