@@ -170,6 +170,10 @@ def picture() -> str:
     command = [sys.executable, "-m", "unpend", "check", "apps/shop", "--color", "always", "--today", "2026-01-01"]
     environment = {**os.environ, "COLUMNS": "110"}
     done = subprocess.run(command, cwd=demo, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode > 1:
+        raise SystemExit(
+            f"the demo cannot be pictured: its run ended with {done.returncode}\n{done.stdout}{done.stderr}"
+        )
     lines = done.stdout.splitlines()
     shown = lines[:34]
     summary = [line for line in lines[-3:] if line.strip()]
