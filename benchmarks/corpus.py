@@ -133,7 +133,7 @@ def nodes(count: int = 1_200) -> str:
         parts.append(
             f"apiVersion: v1\nkind: Node\nmetadata:\n  name: node-{index}\n  labels:\n"
             f"    kubernetes.io/hostname: node-{index}\n    kubernetes.io/os: linux\n    pool: {pool}\n"
-            f"    topology.kubernetes.io/zone: {ZONES[index % len(ZONES)]}\nspec:\n  providerID: aws:///x/{index}\n{taint}"
+            f"    topology.kubernetes.io/zone: {ZONES[index // 3 % len(ZONES)]}\nspec:\n  providerID: aws:///x/{index}\n{taint}"
             'status:\n  capacity: {cpu: "192", memory: 768Gi, pods: "737"}\n'
             '  allocatable: {cpu: 191450m, memory: 740Gi, pods: "737"}\n'
         )

@@ -230,21 +230,33 @@ class ZoneLosses:
         listed = {*self.topology.supply.values.get(ZONE, ()), *self.settings.zones}
         return tuple(sorted(listed.union(*(self.zones_of(w) or () for w in self.inventory.workloads))))
 
-    def rows(self) -> Iterator[tuple[Workload, ZoneRow]]:
-        """One row per workload with something to lose, in reading order."""
+    def rows(
+        self, among: Callable[[Workload], bool] | None = None, readings: tuple[Reading, ...] = READINGS
+    ) -> Iterator[tuple[Workload, ZoneRow]]:
+        """One row per workload with something to lose, in reading order.
+
+        Each zone and reading costs an evaluation of the inventory: `among` says which workloads are asked about. With
+        one reading, both outcomes of a cell are of that one.
+        """
         several = len(self.all_zones) > 1
         for workload in self.inventory.workloads if several else ():
             zones = self.zones_of(workload)
-            if zones:
+            if zones and (among is None or among(workload)):
                 needed = self.facts.verdicts[workload.id].replicas.needed
-                cells = tuple(self.cell(workload, zone) for zone in zones)
+                cells = tuple(self.cell(workload, zone, readings) for zone in zones)
                 yield workload, ZoneRow(workload.id, self.settings.cluster, needed, cells)
 
-    def cell(self, workload: Workload, zone: str) -> Cell:
+    def may_lose_all(self, workload: Workload) -> bool:
+        """Whether the loss of one zone could leave room for no replica: not where a free pod fits elsewhere."""
+        zones = self.zones_of(workload) or ()
+        return len(zones) == 1 or (len(zones) > 1 and self._is_tied(workload))
+
+    def cell(self, workload: Workload, zone: str, readings: tuple[Reading, ...] = READINGS) -> Cell:
         """One workload without one zone."""
         verdict = self.facts.verdicts[workload.id]
         needed = verdict.replicas.needed
-        loss, shift = (self._outcome(workload, zone, reading) for reading in READINGS)
+        outcomes = [self._outcome(workload, zone, reading) for reading in readings]
+        loss, shift = outcomes[0], outcomes[-1]
         soft = shift.at_most >= needed and any(
             self._stuck_at(workload, constraint, zone) < needed
             for constraint in workload.template.spec.spread
@@ -273,8 +285,10 @@ class ZoneLosses:
         zones = self.zones_of(workload) or ()
         if zone not in zones:
             return False
-        if len(zones) == 1 or self._fixed:
-            return True
+        return len(zones) == 1 or self._fixed or self._is_tied(workload)
+
+    def _is_tied(self, workload: Workload) -> bool:
+        """Whether more than its own needs decides about a workload: other pods, volumes, limits of pools."""
         spec = workload.template.spec
         hard = any(c.when_unsatisfiable == "DoNotSchedule" for c in spec.spread)
         among = hard or spec.affinity.anti_required or spec.affinity.pod_required

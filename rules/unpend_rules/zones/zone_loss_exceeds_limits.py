@@ -91,7 +91,7 @@ ROOM = ("resources", "limits", "ports")
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload, at its replicas."""
-    for workload, row in zone_losses(facts).rows():
+    for workload, row in zone_losses(facts).rows(readings=("loss",)):
         short = [c for c in row.cells if c.loss.cause in ROOM and 0 < c.loss.at_most < row.needed]
         crowded = [c for c in row.cells if c.loss.cause == "contention"]
         verdict = facts.verdicts[workload.id]

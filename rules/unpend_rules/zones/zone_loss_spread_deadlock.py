@@ -121,7 +121,7 @@ from unpend.source.place import Place
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload, at the constraint."""
-    for workload, row in zone_losses(facts).rows():
+    for workload, row in zone_losses(facts).rows(lambda w: _constraint(w) is not None):
         place = _constraint(workload)
         if place is None:
             continue

@@ -97,7 +97,8 @@ from unpend.rule import Facts, Finding, Related, Rule, Severity
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload, at what ties it to the zone."""
-    for workload, row in zone_losses(facts).rows():
+    losses = zone_losses(facts)
+    for workload, row in losses.rows(losses.may_lose_all, ("loss",)):
         lost = [cell for cell in row.cells if cell.loss.at_most <= 0 and cell.loss.verdict in ("never", "loop")]
         if not lost:
             continue
