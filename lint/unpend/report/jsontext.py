@@ -25,26 +25,33 @@ def dumps(data: Any, levels: int | None = None) -> str:
 
 
 _inline = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_quoted = json.encoder.encode_basestring
+_CONSTANTS = {None: "null", True: "true", False: "false"}
 
 
 def _write(data: Any, line: str, levels: int, parts: list[str]) -> None:
     """Add the text of a value; `line` starts a line where it stands."""
-    if not levels or not data or not isinstance(data, dict | list):
+    kind = data.__class__
+    if kind is str:
+        parts.append(_quoted(data))
+    elif kind is bool or data is None:
+        parts.append(_CONSTANTS[data])
+    elif not levels or not data or not isinstance(data, dict | list):
         parts.append(_inline(data))
-        return
-    inner = line + "  "
-    separator = inner
-    if isinstance(data, dict):
-        parts.append("{")
-        for key, value in data.items():
-            parts.append(f"{separator}{_inline(key)}: ")
-            _write(value, inner, levels - 1, parts)
-            separator = "," + inner
-        parts.append(line + "}")
     else:
-        parts.append("[")
-        for value in data:
-            parts.append(separator)
-            _write(value, inner, levels - 1, parts)
-            separator = "," + inner
-        parts.append(line + "]")
+        inner = line + "  "
+        separator = inner
+        if isinstance(data, dict):
+            parts.append("{")
+            for key, value in data.items():
+                parts.append(f"{separator}{_quoted(key)}: ")
+                _write(value, inner, levels - 1, parts)
+                separator = "," + inner
+            parts.append(line + "}")
+        else:
+            parts.append("[")
+            for value in data:
+                parts.append(separator)
+                _write(value, inner, levels - 1, parts)
+                separator = "," + inner
+            parts.append(line + "]")
