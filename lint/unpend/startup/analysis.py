@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from unpend.model.inventory import Inventory, Workload
 from unpend.model.pod import EffectivePod
@@ -228,6 +228,31 @@ def _why_no_node(verdict: PoolVerdict, pool: PoolStart) -> str:
     if verdict.autoscaler_says == "no":
         return "the autoscaler makes no node for it"
     return ""
+
+
+class KnownFacts(Protocol):
+    """What rules have: the inventory, settings, verdicts and effective pods, and a place to keep what was worked out."""
+
+    inventory: Inventory
+    settings: Settings
+
+    @property
+    def verdicts(self) -> Mapping[str, WorkloadVerdict]:
+        """The verdict of every workload by its id."""
+
+    def effective(self, workload: Workload) -> EffectivePod:
+        """The pod of a workload after admission."""
+
+    def memo(self, name: Any, compute: Callable[[], Any]) -> Any:
+        """The value kept under a name."""
+
+
+def starts_in(facts: KnownFacts) -> Starts:
+    """The starts of what rules are asked about, worked out once."""
+    found: Starts = facts.memo(
+        "startup", lambda: Starts(facts.inventory, facts.settings, facts.verdicts, facts.effective)
+    )
+    return found
 
 
 def starts_of(

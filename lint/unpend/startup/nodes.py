@@ -46,6 +46,7 @@ class PoolStart:
     slower: tuple[Slower, ...] = ()
     daemonsets: int = 0
     lazy: bool = False
+    snapshot: bool = False
     stoppable: bool = False
     place: Place | None = field(default=None, compare=False, repr=False)
 
@@ -100,6 +101,7 @@ def _node_pool(pool: NodePool, name: str, used: NodeClass | None, daemonsets: in
         tuple(_slower_pool(pool, used)),
         daemonsets,
         used is not None and _lazy(used.user_data),
+        used is not None and any(device.snapshot for device in used.block_devices),
         False,
         pool.place,
     )
@@ -116,6 +118,7 @@ def _node_group(group: NodeGroup, daemonsets: int) -> PoolStart:
         group.startup_taints,
         tuple(_slower_group(group)),
         daemonsets,
+        False,
         False,
         group.provider == "aws",
         group.place,
