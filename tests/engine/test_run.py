@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -193,8 +193,17 @@ def test_skipped_rules_name_the_clusters_they_are_about(bench: Any) -> None:
 def test_helm_test_hooks_are_passed_over(bench: Any) -> None:
     hook = POD.replace("namespace: shop", 'namespace: shop, annotations: {"helm.sh/hook": "test"}')
     assert bench.run(hook).findings == ()
-    other = POD.replace("namespace: shop", 'namespace: shop, annotations: {"helm.sh/hook": "pre-install, test"}')
-    assert len(bench.run(other).findings) == 2
+
+
+def test_of_other_hooks_only_the_placement_is_judged(bench: Any) -> None:
+    hook = POD.replace("namespace: shop", 'namespace: shop, annotations: {"helm.sh/hook": "pre-install, test"}')
+    assert bench.run(hook).findings == ()
+
+    def unplaced(facts: Facts, options: Mapping[str, Any]) -> Iterable[Finding]:
+        [workload] = facts.inventory.workloads
+        yield Finding(workload.place, "no node", subject=placement(workload.id), workload=workload.id)
+
+    assert len(bench.run(hook, bench.rule("unplaced", unplaced)).findings) == 1
 
 
 def test_only_the_named_files_are_reported(bench: Any) -> None:

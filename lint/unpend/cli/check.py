@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from unpend.cli.checking import check
-from unpend.cli.parameters import color_option, input_options, output_option, reading_options
+from unpend.cli.parameters import color_option, helm_options, input_options, output_option, reading_options
 from unpend.cli.plain import FAIL_ON, PROFILES
 from unpend.report import FORMATS
 
@@ -15,6 +15,7 @@ from unpend.report import FORMATS
 @click.command("check")
 @input_options
 @reading_options
+@helm_options
 @click.option("--select", metavar="RULE", multiple=True, help="Only these rules, or topic/*. Repeatable.")
 @click.option("--ignore", metavar="RULE", multiple=True, help="Not these rules, or topic/*. Repeatable.")
 @click.option("--profile", type=click.Choice(PROFILES), help="Which rules are on.")

@@ -42,6 +42,28 @@ def input_options(command: Command) -> Command:
     return click.argument("paths", metavar="[PATH]...", nargs=-1)(command)
 
 
+def helm_options(command: Command) -> Command:
+    """`--helm`, `--values FILE`, `--set KEY=VALUE`, `--values-set NAME=FILE,…`."""
+    command = click.option(
+        "--values-set",
+        "values_sets",
+        metavar="NAME=FILE[,FILE]",
+        multiple=True,
+        help="With --helm: one more way to install the chart, checked in the same run. Repeatable.",
+    )(command)
+    command = click.option(
+        "--set", "settings", metavar="KEY=VALUE", multiple=True, help="With --helm: passed on to it. Repeatable."
+    )(command)
+    command = click.option(
+        "--values", "-f", metavar="FILE", multiple=True, help="With --helm: passed on to it. Repeatable."
+    )(command)
+    return click.option(
+        "--helm",
+        is_flag=True,
+        help="Render the charts among the paths (or those of the config) with the helm on the PATH.",
+    )(command)
+
+
 def reading_options(command: Command) -> Command:
     """`--force-exclude`."""
     return click.option("--force-exclude", is_flag=True, help="Pass over excluded files also when they are named.")(

@@ -22,6 +22,7 @@ FLAGS = {
     "--report-only-paths": "report_only_paths",
     "--statistics": "statistics",
     "--show-suppressed": "show_suppressed",
+    "--helm": "helm",
     "--quiet": "quiet",
     "-q": "quiet",
 }
@@ -44,6 +45,10 @@ REPEATABLE = {
     "--ignore": "ignore",
     "--output": "outputs",
     "-o": "outputs",
+    "--values": "values",
+    "-f": "values",
+    "--set": "settings",
+    "--values-set": "values_sets",
 }
 
 

@@ -6,9 +6,9 @@ What is read, for which cluster it counts and how complete it is: all of that is
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from unpend.cli.errors import usage_error
 from unpend.cli.sources import Sources
@@ -21,6 +21,10 @@ from unpend.engine.run import ClusterInput, RunOptions, run
 from unpend.model.found_settings import with_found_settings
 from unpend.model.reading import read_objects
 from unpend.records import dataclass, replace
+
+if TYPE_CHECKING:
+    from unpend.cli.helm import Rendering, Renderings
+    from unpend.cli.renderings import Plan
 
 _SHOWN_NOTICES = 20
 
@@ -43,6 +47,10 @@ class Request:
     today: date | None = None
     explain: bool = False
     quiet: bool = False
+    helm: bool = False
+    values: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    values_sets: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, Any], *, explain: bool = False) -> Request:
@@ -56,6 +64,13 @@ class Request:
             raise usage_error("--stdin-filename names the text of the path -, which is not among the paths.")
         if request.config_file is not None and request.isolated:
             raise usage_error("give either --config or --isolated.")
+        for option, value in (
+            ("--values", request.values),
+            ("--set", request.settings),
+            ("--values-set", request.values_sets),
+        ):
+            if value and not request.helm:
+                raise usage_error(f"{option} is for --helm.")
         return request
 
 
@@ -70,16 +85,27 @@ def _day(text: str | None) -> date | None:
 
 @dataclass(slots=True)
 class Gathered:
-    """Everything that a run needs, read. `untrustworthy` is set when something that was named could not be read."""
+    """Everything that a run needs, read. `clusters` may still wait for helm, and then read when they are asked for."""
 
     config: Config
-    clusters: tuple[ClusterInput, ...]
+    clusters: Sequence[ClusterInput]
     texts: Mapping[str, str]
     today: date
     base: str
-    notices: tuple[Notice, ...] = ()
+    sources: Sources
+    extra_notices: tuple[Notice, ...] = ()
     report_only: frozenset[str] | None = None
-    untrustworthy: bool = False
+    variants: tuple[_Variant, ...] = ()
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What should be said of what was read, and of what was not."""
+        return (*self.sources.notices, *self.extra_notices)
+
+    @property
+    def untrustworthy(self) -> bool:
+        """Whether something that was named could not be read."""
+        return self.sources.untrustworthy
 
     def run(
         self, select: Sequence[str] = (), ignore: Sequence[str] = (), profile: Any = None, *, zone_losses: bool = False
@@ -98,6 +124,8 @@ class Gathered:
         findings = result.findings
         if self.report_only is not None:
             findings = tuple(f for f in findings if _concerns(f, self.report_only))
+        if any(variant.label for variant in self.variants):
+            findings = tuple(_scoped(f, self.variants) for f in findings)
         return replace(
             result,
             findings=findings,
@@ -170,6 +198,7 @@ def gather(request: Request) -> Gathered:
     base = os.getcwd()
     config = read_config(request.config_file, request.isolated)
     entries = config.chosen(request.cluster)
+    plan = _plan(request, config, base)
     sources = Sources(
         base=base,
         exclude=config.exclude,
@@ -177,8 +206,11 @@ def gather(request: Request) -> Gathered:
         force_exclude=request.force_exclude,
         stdin_filename=request.stdin_filename,
         progress=not request.quiet,
+        charts=plan.folders if plan else (),
     )
-    named = sources.find(request.paths or (".",))
+    named = sources.find(plan.paths if plan else request.paths or (".",))
+    variants = _variants(plan, entries)
+    renderings = _started(variants, request.quiet)
     context = named
     if request.report_only_paths:
         context = tuple(dict.fromkeys((*named, *sources.find((config.directory or ".",)))))
@@ -186,22 +218,134 @@ def gather(request: Request) -> Gathered:
     pools = {entry.name: given or _configured_pools(entry, config, sources) for entry in entries}
     others = {name: _pools_of_others(name, config, context, base) for name in pools}
     today = request.today or date.today()
-    clusters = tuple(
-        _cluster(
-            request, config, entry, _files(entry, context, pools[entry.name], others[entry.name], base), sources, today
-        )
-        for entry in entries
-    )
+
+    def cluster(variant: _Variant) -> ClusterInput:
+        entry = variant.entry
+        uris = _files(entry, context, pools[entry.name], others[entry.name], base)
+        if renderings is not None:
+            from unpend.cli.renderings import add_rendered
+
+            uris = (*uris, *(add_rendered(one, renderings, sources) for one in variant.rendered))
+        return _cluster(request, config, variant, uris, sources, today)
+
     return Gathered(
         config=config,
-        clusters=clusters,
+        clusters=tuple(map(cluster, variants)) if renderings is None else _Later(variants, cluster),
         texts=sources.texts,
         today=today,
         base=base,
-        notices=sources.notices,
+        sources=sources,
+        extra_notices=_charts_left_out(request, config),
         report_only=frozenset(named) if request.report_only_paths else None,
-        untrustworthy=sources.untrustworthy,
+        variants=variants,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Variant:
+    """One input of a run: a cluster, with one set of values where charts are rendered."""
+
+    entry: ClusterConfig
+    label: str = ""
+    rendered: tuple[Rendering, ...] = ()
+    namespace: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the reports call it."""
+        return "/".join(part for part in (self.entry.name, self.label) if part)
+
+
+def _scoped(finding: ReportedFinding, variants: Sequence[_Variant]) -> ReportedFinding:
+    names = tuple(variant.name for variant in variants if variant.name in finding.clusters)
+    return replace(finding, clusters=names or finding.clusters, scope=_scope(names, variants))
+
+
+def _scope(names: Sequence[str], variants: Sequence[_Variant]) -> str:
+    """The clusters and sets of values of a finding in words; empty when it is true for all of them."""
+    held = [variant for variant in variants if variant.name in names]
+    if not held or len(held) == len(variants):
+        return ""
+    words: list[str] = []
+    for name in dict.fromkeys(variant.entry.name for variant in held):
+        labels = [variant.label for variant in held if variant.entry.name == name]
+        whole = len(labels) == sum(1 for variant in variants if variant.entry.name == name)
+        if name and whole:
+            words.append(f"cluster {name}")
+        else:
+            words.append(f"cluster {name} with values {', '.join(labels)}" if name else f"values {', '.join(labels)}")
+    return "; ".join(words)
+
+
+def _plan(request: Request, config: Config, base: str) -> Plan | None:
+    if not request.helm:
+        return None
+    from unpend.cli.renderings import HelmRequest, plan
+
+    helm = HelmRequest(request.values, request.settings, request.values_sets)
+    return plan(request.paths, helm, config, base, request.namespace)
+
+
+def _variants(plan: Plan | None, entries: Sequence[ClusterConfig]) -> tuple[_Variant, ...]:
+    """The clusters, each once for every set of values that it gets."""
+    if plan is None:
+        return tuple(_Variant(entry) for entry in entries)
+    found: list[_Variant] = []
+    for entry in entries:
+        for label in plan.labels:
+            renderings = plan.of(entry.name, label)
+            if label and not any(one.label == label for one in renderings):
+                continue
+            namespaces = {one.namespace for one in renderings}
+            namespace = namespaces.pop() if len(namespaces) == 1 else None
+            found.append(_Variant(entry, label, renderings, namespace))
+    return tuple(found)
+
+
+def _started(variants: Sequence[_Variant], quiet: bool) -> Renderings | None:
+    """The renderings, at work already; None when there are none. Raises `Failure` without a helm."""
+    chosen = tuple(dict.fromkeys(rendering for variant in variants for rendering in variant.rendered))
+    if not chosen:
+        return None
+    from unpend.cli.helm import Renderings
+
+    if not quiet:
+        for rendering in chosen:
+            complain(f"running {rendering.shown()}")
+    return Renderings(chosen)
+
+
+class _Later(Sequence[ClusterInput]):
+    """The clusters of a run, each read when it is asked for the first time, while helm works on the next one."""
+
+    def __init__(self, variants: Sequence[_Variant], read: Callable[[_Variant], ClusterInput]) -> None:
+        self._variants = variants
+        self._read = read
+        self._done: dict[int, ClusterInput] = {}
+
+    def __len__(self) -> int:
+        return len(self._variants)
+
+    @overload
+    def __getitem__(self, index: int) -> ClusterInput: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ClusterInput]: ...
+
+    def __getitem__(self, index: int | slice) -> ClusterInput | Sequence[ClusterInput]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = range(len(self))[index]
+        if number not in self._done:
+            self._done[number] = self._read(self._variants[number])
+        return self._done[number]
+
+
+def _charts_left_out(request: Request, config: Config) -> tuple[Notice, ...]:
+    if request.helm or not config.charts or request.paths:
+        return ()
+    count = "1 chart" if len(config.charts) == 1 else f"{len(config.charts)} charts"
+    return (Notice(f"{count} of the config not rendered: give --helm to check what Helm makes of them", config.path),)
 
 
 def _configured_pools(entry: ClusterConfig, config: Config, sources: Sources) -> tuple[str, ...]:
@@ -244,22 +388,24 @@ def _files(
 
 
 def _cluster(
-    request: Request, config: Config, entry: ClusterConfig, uris: Sequence[str], sources: Sources, today: date
+    request: Request, config: Config, variant: _Variant, uris: Sequence[str], sources: Sources, today: date
 ) -> ClusterInput:
+    entry = variant.entry
     name = entry.name if entry.name in config.clusters else None
     settings = config.settings(
         name, pools_given=bool(request.pools), complete=request.complete, explain=request.explain
     )
     settings = replace(
         settings,
-        namespace=request.namespace or settings.namespace,
+        namespace=request.namespace or variant.namespace or settings.namespace,
         zone_shift=tuple(dict.fromkeys((*settings.zone_shift, *request.zone_shift))),
+        cluster=variant.name if variant.label else settings.cluster,
         now=datetime(today.year, today.month, today.day, tzinfo=timezone.utc),
     )
     reading = sources.reading(uris)
     settings = with_found_settings(settings, reading.objects, reading.documents)
     return ClusterInput(
-        name=entry.name,
+        name=variant.name,
         inventory=read_objects(reading.objects, settings),
         settings=settings,
         troubles=reading.troubles,

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from unpend.cli.charts import RepositoryOrigins
 from unpend.cli.progress import Progress
 from unpend.engine.result import Notice
 from unpend.source.discovery import (
@@ -19,6 +20,7 @@ from unpend.source.discovery import (
 )
 from unpend.source.document import Document, Reading, Trouble
 from unpend.source.kustomize import patch_files, patch_notice
+from unpend.source.reading import read_text
 
 STDIN = "<stdin>"
 
@@ -27,6 +29,7 @@ class Sources:
     """Finds and reads files and standard input; remembers what could not be read although it was named.
 
     `exclude` holds patterns relative to `exclude_base`, `base` is the folder that relative paths start at.
+    `charts` are the folders of charts that are rendered: what is in them is not read as it is.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class Sources:
         force_exclude: bool = False,
         stdin_filename: str | None = None,
         progress: bool = True,
+        charts: Sequence[str] = (),
     ) -> None:
         self.untrustworthy = False
         self._base = base
@@ -52,7 +56,9 @@ class Sources:
         self._charts: dict[str, list[str]] = {}
         self._patches: dict[str, set[str]] = {}
         self._notices: list[Notice] = []
-        self._typed: str | None = None
+        self._typed: dict[str, str] = {}
+        self._charts_rendered = tuple(os.path.join(folder, "") for folder in charts)
+        self.origins = RepositoryOrigins(base, charts)
 
     def find(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Read what the paths mean and give the uris, each once; `-` is standard input and comes first."""
@@ -64,6 +70,19 @@ class Sources:
                 self._note(trouble)
             uris.extend(self._read(found.files))
         return tuple(dict.fromkeys(uris))
+
+    def knows(self, uri: str) -> bool:
+        """Whether a source has been read."""
+        return uri in self._readings
+
+    def add(self, uri: str, text: str | Trouble) -> None:
+        """A text that did not come from a file, or what is wrong with what should have become one."""
+        if isinstance(text, Trouble):
+            self._typed[uri] = ""
+            self._readings[uri] = Reading(troubles=(text,))
+        else:
+            self._typed[uri] = text
+            self._readings[uri] = read_text(text, uri, 0, self.origins)
 
     def find_pattern(self, pattern: str) -> tuple[str, ...]:
         """Read what one pattern of the config means; that nothing matches is for the caller to judge."""
@@ -99,13 +118,13 @@ class Sources:
     @property
     def texts(self) -> Mapping[str, str]:
         """The texts that were read, by uri."""
-        return _Texts(self._readings, self._files, {} if self._typed is None else {self._stdin: self._typed})
+        return _Texts(self._readings, self._files, self._typed)
 
     def _standard_input(self) -> str:
-        if self._typed is None:
+        if self._stdin not in self._typed:
             raw = sys.stdin.buffer.read()
-            self._typed = raw.decode("utf-8", "surrogateescape")
-            self._readings[self._stdin] = read_stdin_bytes(raw, self._stdin)
+            self._typed[self._stdin] = raw.decode("utf-8", "surrogateescape")
+            self._readings[self._stdin] = read_stdin_bytes(raw, self._stdin, self.origins)
             self._uris[self._key(self._stdin)] = self._stdin
         return self._stdin
 
@@ -120,12 +139,14 @@ class Sources:
 
     def _read_file(self, file: SourceFile) -> str | None:
         """The uri that the file is known by; None for a template that is no manifest."""
+        if self._charts_rendered and os.path.abspath(file.path).startswith(self._charts_rendered):
+            return None
         key = self._key(file.uri)
         known = self._uris.get(key)
         if known is not None:
             return known if known in self._readings else None
         self._uris[key] = file.uri
-        result = read_source(file)
+        result = read_source(file, self.origins)
         if isinstance(result, PassedOver):
             self._charts.setdefault(result.chart, []).append(result.uri)
             return None

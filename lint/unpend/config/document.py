@@ -87,6 +87,27 @@ IGNORE = Record(
     doc="Findings that do not count.",
 )
 
+VALUE_SET = Record(
+    {
+        "values": ListOf(Text(), single=True, doc="Files of values, relative to the config file."),
+        "set": ListOf(Text(), single=True, doc="Single values, as `image.tag=v1`."),
+        "clusters": ListOf(Text(), single=True, doc="The clusters that are installed so; all when not given."),
+    },
+    doc="One way in which a chart is installed.",
+)
+
+CHART = Record(
+    {
+        "path": Text(doc="The folder of the chart, relative to the config file."),
+        "release": Text(doc="Name of the release; that of the chart when not given."),
+        "namespace": Text(doc="The namespace that it is installed into."),
+        "values": ListOf(Text(), single=True, doc="Files of values for every set, relative to the config file."),
+        "set": ListOf(Text(), single=True, doc="Single values for every set, as `image.tag=v1`."),
+        "sets": MapOf(VALUE_SET, doc="Sets of values by name; a finding that not all of them share names them."),
+    },
+    doc="A Helm chart that `unpend check --helm` renders.",
+)
+
 # Options are checked against the rules later (engine); here only that they can be options at all.
 _RULE_SCHEMA = {
     "type": ["object", "null"],
@@ -99,6 +120,7 @@ ROOT = Record(
         "clusters": MapOf(CLUSTER, doc="Clusters by name. With one entry, it is used without `--cluster`."),
         "rules": MapOf(Anything(_RULE_SCHEMA), doc="Severity and options by rule; `topic/*` for severities."),
         "ignore": ListOf(IGNORE),
+        "charts": ListOf(CHART, doc="Helm charts and the sets of values to check them with."),
         "exclude": ListOf(Text(), single=True, doc="Path patterns that searching passes over."),
         "startup": Record(
             {"profile": Text(), "budget": MapOf(Text(pattern=DURATION, example="90s"))},

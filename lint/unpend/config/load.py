@@ -10,7 +10,7 @@ from unpend.algebra.duration import parse_duration
 from unpend.config.catalogs import is_file, with_catalogs
 from unpend.config.document import ROOT, SEVERITIES
 from unpend.config.errors import ConfigError, ErrorList
-from unpend.config.model import ClusterConfig, ClusterFiles, Config, Ignore, RuleSetting
+from unpend.config.model import ChartConfig, ClusterConfig, ClusterFiles, Config, Ignore, RuleSetting, ValueSet
 from unpend.config.shape import Text, describe
 from unpend.config.startup import is_builtin, with_startup
 from unpend.settings import (
@@ -80,6 +80,7 @@ def config_of(document: Document) -> Config:
         rules=_rules(data.get("rules", {}), root.at("rules"), errors),
         ignores=_ignores(data.get("ignore", ()), document.data, root.at("ignore"), directory, errors),
         exclude=data.get("exclude", ()),
+        charts=_charts(data, root.at("charts"), directory, errors),
         startup=startup,
         profile=data.get("profile", "default"),
         select=data.get("select", ()),
@@ -92,6 +93,33 @@ def config_of(document: Document) -> Config:
     )
     errors.raise_if_any()
     return config
+
+
+def _charts(data: Mapping[str, Any], place: Place, directory: str, errors: ErrorList) -> tuple[ChartConfig, ...]:
+    found = []
+    for index, entry in enumerate(data.get("charts", ())):
+        here = place.at(index)
+        if not entry.get("path"):
+            errors.add(here, "a chart needs its path")
+            continue
+        sets = []
+        for name, one in entry.get("sets", {}).items():
+            for number, cluster in enumerate(one.get("clusters", ())):
+                if cluster not in data.get("clusters", {}):
+                    errors.add(here.at("sets", name, "clusters", number), f"there is no cluster {cluster}")
+            values = tuple(_inside(directory, path) for path in one.get("values", ()))
+            sets.append(ValueSet(name, values, one.get("set", ()), one.get("clusters", ())))
+        found.append(
+            ChartConfig(
+                path=_inside(directory, entry["path"]),
+                release=entry.get("release"),
+                namespace=entry.get("namespace"),
+                values=tuple(_inside(directory, path) for path in entry.get("values", ())),
+                settings=entry.get("set", ()),
+                sets=tuple(sets),
+            )
+        )
+    return tuple(found)
 
 
 def _startup(data: Mapping[str, Any], directory: str) -> dict[str, Any]:

@@ -59,6 +59,31 @@ class Ignore:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueSet:
+    """One way to install a chart: files of values, `KEY=VALUE` settings, and the clusters it is meant for (none: all).
+
+    Paths are relative to the current folder, as the path of the config is.
+    """
+
+    name: str
+    values: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    clusters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChartConfig:
+    """A Helm chart to render: `values` and `settings` hold for each of its `sets`."""
+
+    path: str
+    release: str | None = None
+    namespace: str | None = None
+    values: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    sets: tuple[ValueSet, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ClusterFiles:
     """Which files belong to a cluster: patterns relative to `directory`, the folder of the config file.
 
@@ -95,6 +120,7 @@ class Config:
     rules: tuple[RuleSetting, ...] = ()
     ignores: tuple[Ignore, ...] = ()
     exclude: tuple[str, ...] = ()
+    charts: tuple[ChartConfig, ...] = ()
     startup: Mapping[str, Any] = field(default_factory=dict)
     profile: Profile = "default"
     select: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from unpend.engine.drafts import Draft, digest
 from unpend.engine.result import ReportedFinding, Suppressed
+from unpend.source.place import Location
 
 
 def reported(drafts: list[Draft], report_only: Iterable[str] | None) -> list[Draft]:
@@ -24,8 +25,9 @@ def finish(drafts: list[Draft], baseline: frozenset[str]) -> tuple[ReportedFindi
     """Fold what clusters share, tell repeated fingerprints apart, order everything."""
     folded: dict[object, Draft] = {}
     for draft in sorted(drafts, key=lambda d: d.order):
-        place = draft.location or (draft.object, draft.path)
-        key = (draft.fingerprint, place, draft.message, draft.severity, draft.related, draft.suppressed)
+        place = _identity(draft.location) or (draft.object, draft.path)
+        related = tuple((r.message, r.object, r.path, _identity(r.location)) for r in draft.related)
+        key = (draft.fingerprint, place, draft.message, draft.severity, related, draft.suppressed)
         first = folded.get(key)
         if first is None:
             folded[key] = draft
@@ -41,6 +43,11 @@ def finish(drafts: list[Draft], baseline: frozenset[str]) -> tuple[ReportedFindi
             suppressed = Suppressed("baseline")
         findings.append(_report(draft, fingerprint, suppressed))
     return tuple(findings)
+
+
+def _identity(location: Location | None) -> Location | str | None:
+    """The same for one place, wherever several renderings of one template have put it."""
+    return location if location is None or location.origin is None else location.origin.uri
 
 
 def _report(draft: Draft, fingerprint: str, suppressed: Suppressed | None) -> ReportedFinding:

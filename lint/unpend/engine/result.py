@@ -49,7 +49,10 @@ class Suppressed:
 
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
-    """A finding with everything that reports need. `clusters` is empty when no cluster is named."""
+    """A finding with everything that reports need. `clusters` is empty when no cluster is named.
+
+    `scope` says in words which of several inputs it is true for, empty for all of them; None leaves that to `clusters`.
+    """
 
     rule: str
     severity: Severity
@@ -67,6 +70,7 @@ class ReportedFinding:
     workload: str | None = None
     verdict: str | None = None
     repair: str | None = None
+    scope: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

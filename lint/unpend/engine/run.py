@@ -171,6 +171,20 @@ def _without_test_hooks(cluster: ClusterInput) -> ClusterInput:
     )
 
 
+def _hooks(inventory: Inventory) -> frozenset[int]:
+    """The objects that Helm runs once around an installation or an upgrade, by identity."""
+    return frozenset(id(w.object) for w in inventory.workloads if w.hook)
+
+
+def _passing(finding: Finding, hooks: frozenset[int]) -> bool:
+    """Whether a finding is about a hook, and not about its placement.
+
+    A hook is gone when it is done: advice for what stays is noise there. One whose pod finds no node holds up the
+    installation.
+    """
+    return id(finding.place.object) in hooks and finding.subject[:1] not in (("placement",), ("rejected",))
+
+
 def _is_test_hook(item: Object) -> bool:
     metadata = item.data.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
@@ -214,8 +228,9 @@ def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry
     drafts: list[Draft] = []
     world = effective_world(cluster.inventory, cluster.settings)
     resolver = Resolver(cluster.inventory)
+    hooks = _hooks(cluster.inventory)
     for active, finding in settle(yielded):
-        if active.selected:
+        if active.selected and not _passing(finding, hooks):
             try:
                 verdict = verdicts.get(finding.workload) if finding.workload else None
                 draft = resolver.draft(finding, active.entry.name, verdict)

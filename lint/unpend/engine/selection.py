@@ -14,7 +14,7 @@ from unpend.records import dataclass
 from unpend.rule import Option, RuleEntry, Severity
 
 # These speak about the run itself: without them a run that understood nothing would look like a clean one.
-ALWAYS = ("internal-error", "yaml-syntax")
+ALWAYS = ("internal-error", "yaml-syntax", "chart-not-rendered")
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,8 @@ class Suppressions:
             site = sites.get(key)
             if site is None:
                 until, complaint = _date(comment.until)
-                location = Location(document.uri, document.index, comment.span, document.origin)
+                origin = document.origin_at(comment.span.start.line)
+                location = Location(document.uri, document.index, comment.span, origin)
                 site = sites[key] = Site(
                     "comment", comment.rules, comment.reason, until, complaint, location,
                     lines=(comment.first_line, comment.last_line),

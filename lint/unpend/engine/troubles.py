@@ -9,7 +9,12 @@ from unpend.engine.result import Notice
 from unpend.source.document import Document, Object, Trouble
 from unpend.source.place import Location, Position, Span, Step, render_path
 
-_RULES = {"yaml-syntax": "yaml-syntax", "unreadable": "yaml-syntax", "suppression": "unused-suppression"}
+_RULES = {
+    "yaml-syntax": "yaml-syntax",
+    "unreadable": "yaml-syntax",
+    "suppression": "unused-suppression",
+    "chart": "chart-not-rendered",
+}
 _TOP = Span(Position(0, 0), Position(0, 0))
 
 
@@ -62,7 +67,7 @@ def duplicate_key_drafts(documents: Iterable[Document], objects: Sequence[Object
                     severity="error",
                     message=f"the key '{path[-1]}' is written twice in one mapping: kubectl refuses that, other tools "
                     "take the last one without a word; keep one of them",
-                    location=Location(document.uri, document.index, span, document.origin),
+                    location=Location(document.uri, document.index, span, document.origin_at(span.start.line)),
                     object=reference,
                     path=render_path(inner),
                     holders=((holder, None),) if holder else (),

@@ -19,6 +19,8 @@ def render(result: Result, options: ReportOptions) -> str:
 
 def _line(finding: ReportedFinding, paint: Paint) -> str:
     message = printable(" ".join(finding.message.split()))
+    if finding.scope:
+        message += f" ({printable(finding.scope)})"
     if finding.suppressed is not None:
         message += f" (suppressed by {finding.suppressed.kind})"
     level = paint(finding.severity, finding.severity)

@@ -30,7 +30,7 @@ def _annotation(finding: ReportedFinding, options: ReportOptions) -> str:
         properties = _place(finding.location, options)
     properties["title"] = f"unpend: {finding.rule}"
     listed = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
-    message = finding.message
+    message = f"{finding.message} ({finding.scope})" if finding.scope else finding.message
     for related in finding.related:
         if related.location is not None:
             start = related.location.span.start

@@ -43,6 +43,8 @@ def publications(result: Result, options: ReportOptions) -> list[dict[str, Any]]
 def _message(finding: ReportedFinding) -> str:
     """One paragraph of plain text."""
     message = " ".join(finding.message.split())
+    if finding.scope:
+        message += f" ({finding.scope})"
     return message if finding.repair is None else f"{message.rstrip('.')}. Repair: {finding.repair}"
 
 

@@ -114,7 +114,8 @@ def _rule(name: str, topic: str, severity: Severity, precision: str, options: Re
 
 def _result(finding: ReportedFinding, index: int, options: ReportOptions) -> dict[str, Any]:
     related = _related(finding, options)
-    message = _literal(finding.message + (f"\nRepair: {finding.repair}" if finding.repair else ""))
+    text = f"{finding.message} ({finding.scope})" if finding.scope else finding.message
+    message = _literal(text + (f"\nRepair: {finding.repair}" if finding.repair else ""))
     if related:
         links = "; ".join(f"[{_link(r['message']['text'])}]({r['id']})" for r in related[:3])
         message += f"\nSee {links}."

@@ -46,3 +46,10 @@ def statistics(findings: Iterable[ReportedFinding]) -> tuple[tuple[str, int], ..
 
 def _and(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def scope(finding: ReportedFinding) -> str:
+    """Which inputs of the run a finding is true for, in words; empty when there is one, or it is true for all sets."""
+    if finding.scope is not None:
+        return finding.scope
+    return f"cluster {', '.join(finding.clusters)}" if any(finding.clusters) else ""

@@ -9,7 +9,7 @@ from unpend.engine.result import ReportedFinding, Result
 from unpend.placement.verdict import ASSUMPTIONS, WorkloadVerdict
 from unpend.report.options import ReportOptions
 from unpend.report.positions import Lines
-from unpend.report.summary import counted, shown, statistics, summary
+from unpend.report.summary import counted, scope, shown, statistics, summary
 from unpend.report.terminal import Paint, printable, wrap
 from unpend.source.place import Location
 
@@ -90,8 +90,8 @@ def _notes(finding: ReportedFinding, page: _Page) -> list[tuple[str, str]]:
     notes: list[tuple[str, str]] = []
     if finding.object is not None:
         where = f"{finding.object.id}, {finding.path}" if finding.path else finding.object.id
-        clusters = f" (cluster {', '.join(finding.clusters)})" if any(finding.clusters) else ""
-        notes.append(("in", where + clusters))
+        among = scope(finding)
+        notes.append(("in", f"{where} ({among})" if among else where))
     repair = finding.repair or next((fix.title for fix in finding.fixes), None)
     if repair:
         notes.append(("repair", repair))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from unpend.records import dataclass, replace
-from unpend.source.document import Document, Object, Reading, Trouble
+from unpend.source.document import Document, Object, Origins, Reading, Trouble
 from unpend.source.ignores import IgnoreStack, Patterns, above
 from unpend.source.reading import read_text
 from unpend.source.templates import is_template
@@ -274,19 +274,19 @@ def _too_large(path: str, limit: int) -> OSError:
     return OSError(27, f"it is larger than {limit // (1024 * 1024)} MiB", path)
 
 
-def read_source(file: SourceFile) -> Reading | PassedOver:
+def read_source(file: SourceFile, origins: Origins | None = None) -> Reading | PassedOver:
     """One file. Never raises on what is in it or on its absence.
 
     A template of a Helm chart (a file below `templates/` beside a `Chart.yaml` that does not parse, or has `{{` outside
     of quoted and block scalars) is passed over. What is wrong with the text of a file that was met by searching is a
-    notice, unless the file has top-level `apiVersion` and `kind`.
+    notice, unless the file has top-level `apiVersion` and `kind`. `origins` finds the templates of rendered texts.
     """
     try:
         raw = read_file(file.path)
     except OSError as error:
         kind, severity = ("unreadable", "error") if file.named else ("notice", "warning")
         return Reading(troubles=(Trouble(kind, severity, _reason(error), file.uri),))  # type: ignore[arg-type]
-    reading = read_text(raw, file.uri)
+    reading = read_text(raw, file.uri, 0, origins)
     broken = any(trouble.kind == "yaml-syntax" for trouble in reading.troubles)
     if broken or b"{{" in raw:
         chart = chart_of(file.path)
@@ -359,6 +359,6 @@ def _as_notice(trouble: Trouble) -> Trouble:
     return replace(trouble, kind="notice", severity="warning", message=f"not checked, {trouble.message}")
 
 
-def read_stdin_bytes(raw: bytes, uri: str = "<stdin>") -> Reading:
+def read_stdin_bytes(raw: bytes, uri: str = "<stdin>", origins: Origins | None = None) -> Reading:
     """What came by standard input: judged like a file that was named."""
-    return read_text(raw, uri)
+    return read_text(raw, uri, 0, origins)

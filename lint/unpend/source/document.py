@@ -24,9 +24,12 @@ class Suppression:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something that is wrong with a text itself; `kind` is `yaml-syntax`, `unreadable`, `suppression` or `notice`."""
+    """Something that is wrong with a text itself; `kind` says what.
 
-    kind: Literal["yaml-syntax", "unreadable", "suppression", "notice"]
+    `yaml-syntax`, `unreadable`, `suppression`, `chart` (a Helm chart that does not render) or `notice`.
+    """
+
+    kind: Literal["yaml-syntax", "unreadable", "suppression", "notice", "chart"]
     severity: Severity
     message: str
     uri: str
@@ -50,12 +53,20 @@ class Locator(Protocol):
         """The tag written on the value, such as `!Ref`; None when there is none."""
 
 
+class Origins(Protocol):
+    """Finds the place in a template, or in another file, that a line of a rendered document was made from."""
+
+    def find(self, document: Document, line: int, /) -> Origin | None:
+        """The origin of a zero-based line of the source; `document.origin` when no more is known."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
     """One YAML or JSON document: plain data, and a function that finds the span of any path in it.
 
     `locator` works on demand (the text is composed again when the nodes were dropped) and answers for a path that does
-    not exist with the span of its nearest existing parent.
+    not exist with the span of its nearest existing parent. `origin` is what the rendered text itself says of where it
+    comes from, `origins` knows more.
     """
 
     uri: str
@@ -67,6 +78,13 @@ class Document:
     duplicate_keys: tuple[tuple[tuple[Step, ...], Span], ...] = ()
     text: str = ""
     first_line: int = 0
+    origins: Origins | None = None
+
+    def origin_at(self, line: int) -> Origin | None:
+        """Where a zero-based line of the source was rendered from; None when it was written as it is."""
+        if self.origin is None or self.origins is None:
+            return self.origin
+        return self.origins.find(self, line)
 
     def locate(self, path: tuple[Step, ...], part: Part = "value") -> Location | None:
         """The location of a path of this document; None when the document came without a text."""
@@ -75,7 +93,7 @@ class Document:
         span = self.locator(path, part)
         if span is None:
             span = Span(Position(self.first_line, 0), Position(self.first_line, 0))
-        return Location(self.uri, self.index, span, self.origin)
+        return Location(self.uri, self.index, span, self.origin_at(span.start.line))
 
     def style(self, path: tuple[Step, ...]) -> Style | None:
         """How the value at a path is written: `plain` or quoted for scalars, `block` or `flow` for collections.

@@ -7,7 +7,9 @@ from posixpath import basename, dirname, join, normpath
 from typing import Any
 
 from unpend.source.document import Document, Trouble
+from unpend.source.place import Origin
 
+ORIGIN_ANNOTATION = "config.kubernetes.io/origin"
 _NAMES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization"})
 _KINDS = frozenset({None, "Kustomization", "Component"})
 
@@ -39,3 +41,25 @@ def _patches(data: dict[str, Any]) -> Iterator[str]:
             # An entry may also be the patch itself, as text of several lines.
             if isinstance(path, str) and path and "\n" not in path and "://" not in path:
                 yield path
+
+
+def kustomize_origin(data: Any) -> Origin | None:
+    """The file that an object comes from, as `kustomize build` notes it with `buildMetadata: [originAnnotations]`.
+
+    Of a remote base it is `REPOSITORY//PATH?ref=REF`, which is no file here. None where no file is named, as for what a
+    generator makes.
+    """
+    metadata = data.get("metadata") if isinstance(data, dict) else None
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    text = annotations.get(ORIGIN_ANNOTATION) if isinstance(annotations, dict) else None
+    if not isinstance(text, str):
+        return None
+    fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    path = fields.get("path", "").strip()
+    if not path:
+        return None
+    repository = fields.get("repo", "").strip()
+    if repository:
+        ref = fields.get("ref", "").strip()
+        return Origin(f"{repository}//{path}" + (f"?ref={ref}" if ref else ""))
+    return Origin(path)

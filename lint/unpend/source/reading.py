@@ -12,7 +12,8 @@ import re
 
 from unpend.source.compose import NOT_UNICODE, build
 from unpend.source.data import Content, NotPlainError, exact_data, fast_data
-from unpend.source.document import Document, Object, Reading, Severity, Suppression, Trouble, unwrap
+from unpend.source.document import Document, Object, Origins, Reading, Severity, Suppression, Trouble, unwrap
+from unpend.source.kustomize import ORIGIN_ANNOTATION, kustomize_origin
 from unpend.source.lines import Lines
 from unpend.source.locator import TextLocator
 from unpend.source.place import Origin, Position, Span, Step
@@ -36,14 +37,15 @@ _JSON_ONLY_ESCAPE = re.compile(r"(?:[^\\]|\\[^/])*?\\/")
 _START = Span(Position(0, 0), Position(0, 0))
 
 
-def read_text(text: str | bytes, uri: str, index_from: int = 0) -> Reading:
+def read_text(text: str | bytes, uri: str, index_from: int = 0, origins: Origins | None = None) -> Reading:
     """The documents, objects and troubles of one source, in its order. Never raises on whatever the text holds.
 
-    `uri` is how the source is called in locations, `index_from` the number of its first document. Empty documents have
-    no number. `Document.text` has line feeds for CRLF and CR, and no byte order mark. The data must not be changed:
+    `uri` is how the source is called in locations, `index_from` the number of its first document, `origins` finds the
+    templates of a rendered text. Empty documents have no number.
+    `Document.text` has line feeds for CRLF and CR, and no byte order mark. The data must not be changed:
     values that come from one anchor are one object.
     """
-    reader = _Reader(uri, index_from)
+    reader = _Reader(uri, index_from, origins)
     if isinstance(text, bytes):
         try:
             text = decode(text)
@@ -56,8 +58,9 @@ def read_text(text: str | bytes, uri: str, index_from: int = 0) -> Reading:
 class _Reader:
     """What one source has given so far."""
 
-    def __init__(self, uri: str, index_from: int) -> None:
+    def __init__(self, uri: str, index_from: int, origins: Origins | None) -> None:
         self.uri = uri
+        self.origins = origins
         self.index = index_from
         self.documents: list[Document] = []
         self.objects: list[Object] = []
@@ -175,8 +178,19 @@ class _Reader:
     ) -> None:
         suppressions = self.suppressions(piece) if locator.make is build else ()  # JSON has no comments
         origin: Origin | None = origin_of(piece)
+        if origin is None and ORIGIN_ANNOTATION in piece.text:
+            origin = kustomize_origin(content.data)
         document = Document(
-            self.uri, self.index, content.data, locator, origin, suppressions, repeated, piece.text, piece.first_line
+            self.uri,
+            self.index,
+            content.data,
+            locator,
+            origin,
+            suppressions,
+            repeated,
+            piece.text,
+            piece.first_line,
+            self.origins,
         )
         self.index += 1
         self.documents.append(document)
