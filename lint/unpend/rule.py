@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from unpend.model.inventory import Inventory
-from unpend.placement.verdict import Certainty, WorkloadVerdict
+from unpend.placement.verdict import Certainty, Obstacle, WorkloadVerdict
 from unpend.records import dataclass, field
 from unpend.settings import Settings
 from unpend.source.document import Trouble
@@ -99,6 +99,40 @@ def placement(workload: str) -> tuple[str, ...]:
 def rejection(place: Place, semantics: str) -> tuple[str, ...]:
     """The subject of findings that explain why the API refuses an object; empty where no rule id says which refusal."""
     return ("rejected", f"{id(place.object):x}", semantics) if semantics else ()
+
+
+def unplaced(
+    verdict: WorkloadVerdict,
+    place: Place,
+    message: str,
+    related: tuple[Related, ...] = (),
+    *,
+    severity: Severity | None = None,
+    part: Part = "value",
+    assumes_closed: tuple[WorldKind, ...] | None = None,
+    salient: str = "",
+    repair: str | None = None,
+) -> Finding:
+    """A finding that explains a verdict on a workload: about its placement, and as certain as the verdict is."""
+    return Finding(
+        place,
+        message,
+        related,
+        verdict.certainty,
+        severity,
+        part,
+        placement(verdict.workload),
+        verdict.workload,
+        verdict.verdict,
+        assumes_closed=assumes_closed,
+        salient=salient,
+        repair=repair,
+    )
+
+
+def against(obstacle: Obstacle | None, message: str) -> tuple[Related, ...]:
+    """The other side of an obstacle, such as the taint in the pool file; none where it is written nowhere."""
+    return () if obstacle is None or obstacle.against is None else (Related(message, obstacle.against.place),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,10 @@ obstacle of that pool that the repair has to remove is the cause to name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from unpend.model.inventory import Workload
+from unpend.placement.facts import FactsLike
 from unpend.placement.verdict import Obstacle, PoolVerdict, WorkloadVerdict
 from unpend.records import dataclass
 
@@ -67,6 +69,15 @@ def blame(verdict: WorkloadVerdict) -> Blame | None:
     nearest = verdict.nearest.pool if verdict.nearest else None
     pool = next((p for p in refusing if p.pool == nearest), refusing[0])
     return Blame(pool.obstacles[0], pool, tuple(p for p in refusing if p is not pool))
+
+
+def blamed(facts: FactsLike, *constraints: str) -> Iterator[tuple[Workload, WorkloadVerdict, Blame]]:
+    """Every workload whose refusal an obstacle of one of these constraints explains best."""
+    for workload in facts.inventory.workloads:
+        verdict = facts.verdicts.get(workload.id)
+        found = blame(verdict) if verdict else None
+        if verdict is not None and found is not None and found.obstacle.constraint in constraints:
+            yield workload, verdict, found
 
 
 def _only_others_may(verdict: WorkloadVerdict) -> bool:

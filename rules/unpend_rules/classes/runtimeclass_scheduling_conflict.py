@@ -63,7 +63,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.blame import blame
-from unpend.rule import Facts, Finding, Related, Rule, placement, rejection
+from unpend.rule import Facts, Finding, Related, Rule, rejection, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -89,15 +89,12 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if verdict is None or found is None or place is None or place.object is workload.object:
             continue
         if found.obstacle.constraint in ("nodeSelector", "toleration", "nodeAffinity"):
-            yield Finding(
+            yield unplaced(
+                verdict,
                 spec.place.at("runtimeClassName"),
                 f"RuntimeClass {spec.runtime_class} asks for nodes that no pool has: "
                 f"{found.obstacle.message}{found.elsewhere()}.",
-                related=(Related(f"asked for by RuntimeClass {spec.runtime_class}", place),),
-                certainty=verdict.certainty,
-                subject=placement(workload.id),
-                workload=workload.id,
-                verdict=verdict.verdict,
+                (Related(f"asked for by RuntimeClass {spec.runtime_class}", place),),
             )
 
 

@@ -90,15 +90,16 @@ from typing import Any
 from unpend.model.inventory import Workload
 from unpend.model.karpenter_labels import ARCH, normalized
 from unpend.placement.demand import demand_of
+from unpend.placement.facts import managed_pools_of
 from unpend.placement.karpenter.managed import ManagedPool
 from unpend.placement.karpenter.pod_facts import named, reached, reached_architectures
-from unpend.placement.karpenter.pool_facts import architectures, managed_pools
+from unpend.placement.karpenter.pool_facts import architectures
 from unpend.rule import Facts, Finding, Option, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload that leaves the architecture open."""
-    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+    pools = managed_pools_of(facts)
     if len({name for found in pools.pools for name in architectures(found)}) < 2:
         return
     for workload in facts.inventory.workloads:

@@ -61,13 +61,13 @@ from typing import Any
 
 from unpend.placement.contradictions import dead_alternatives
 from unpend.placement.demand import demand_of
-from unpend.placement.label_supply import label_supply
+from unpend.placement.facts import label_supply_of
 from unpend.rule import Facts, Finding, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding a dead term, where at least one other term of the pod is alive."""
-    supply = facts.memo("label-supply", lambda: label_supply(facts.inventory, facts.settings))
+    supply = label_supply_of(facts)
     for workload in facts.inventory.workloads:
         required = workload.template.spec.affinity.required
         if required is None or len(required) < 2:

@@ -63,15 +63,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.label_supply import LabelSupply, PoolLabels, label_supply
+from unpend.placement.facts import label_supply_of
+from unpend.placement.label_supply import LabelSupply, PoolLabels
 from unpend.placement.near_miss import nearest_key, nearest_value
 from unpend.placement.required_labels import NeededLabel, required_labels
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Related, Rule, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each needed key or value with a near neighbour among the labels of the pools."""
-    supply: LabelSupply = facts.memo("label-supply", lambda: label_supply(facts.inventory, facts.settings))
+    supply = label_supply_of(facts)
     if not supply.pools or supply.opaque:
         return
     for workload in facts.inventory.workloads:
@@ -84,15 +85,12 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 continue
             wrong, right, pool, is_key = found
             place = needed.place if is_key or needed.value_place is None else needed.value_place
-            yield Finding(
+            yield unplaced(
+                verdict,
                 place,
                 f"No node has {wrong}; {pool.pool} has {right}.",
-                related=(Related(f"{right} is here", pool.places.get(right.split("=")[0], pool.place)),),
+                (Related(f"{right} is here", pool.places.get(right.split("=")[0], pool.place)),),
                 part="key" if is_key and needed.place.step == needed.key else "value",
-                certainty=verdict.certainty,
-                subject=placement(workload.id),
-                workload=workload.id,
-                verdict=verdict.verdict,
                 salient=wrong,
                 repair=f"change {wrong} to {right}",
             )

@@ -65,7 +65,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.label_supply import label_supply
+from unpend.placement.facts import label_supply_of
 from unpend.placement.required_labels import required_labels
 from unpend.rule import Facts, Finding, Rule, placement
 
@@ -81,7 +81,7 @@ ADD_ONS = (
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each needed key that no pool defines."""
-    supply = facts.memo("label-supply", lambda: label_supply(facts.inventory, facts.settings))
+    supply = label_supply_of(facts)
     if not supply.pools or supply.opaque:
         return
     known = (*ADD_ONS, *facts.settings.known_labels)

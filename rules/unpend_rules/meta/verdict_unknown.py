@@ -59,7 +59,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Related, Rule, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -71,14 +71,11 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         own = next((f.place for f in verdict.facts if f.place and f.place.object is workload.object), None)
         elsewhere = [f for f in verdict.facts if f.place and f.place.object is not workload.object]
         reasons = "; ".join(dict.fromkeys(f.message for f in verdict.facts)) or f"the cause is {verdict.cause}"
-        yield Finding(
+        yield unplaced(
+            verdict,
             own or workload.template.spec.place,
             f"Whether these pods can be placed depends on what the files do not say: {reasons}.",
-            related=tuple(Related(f.message, f.place) for f in elsewhere if f.place),
-            certainty=verdict.certainty,
-            subject=placement(workload.id),
-            workload=workload.id,
-            verdict=verdict.verdict,
+            tuple(Related(f.message, f.place) for f in elsewhere if f.place),
             salient=",".join(f.name for f in verdict.facts),
         )
 

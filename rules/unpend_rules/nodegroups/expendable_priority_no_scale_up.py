@@ -81,7 +81,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.cluster_autoscaler.group_facts import groups_of
+from unpend.placement.facts import node_groups_of
 from unpend.placement.placeholders import is_placeholder
 from unpend.rule import Facts, Finding, Related, Rule, placement
 from unpend.source.place import Place
@@ -89,7 +89,7 @@ from unpend.source.place import Place
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload below the cutoff."""
-    groups = facts.memo("node-groups", lambda: groups_of(facts.inventory, facts.settings))
+    groups = node_groups_of(facts)
     if not any(group.scaler == "cluster-autoscaler" and group.grows for group in groups.groups):
         return
     cutoff = groups.flags.cutoff

@@ -57,13 +57,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.model.node_groups.group import NodeGroup
-from unpend.placement.cluster_autoscaler.group_facts import groups_of
+from unpend.placement.facts import node_groups_of
 from unpend.rule import Facts, Finding, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each autoscaled group with both."""
-    for one in facts.memo("node-groups", lambda: groups_of(facts.inventory, facts.settings)).groups:
+    for one in node_groups_of(facts).groups:
         group = one.group
         if len(group.capacity_types) > 1 and one.grows and one.scaler != "none":
             base = _only_spot_above_base(group)

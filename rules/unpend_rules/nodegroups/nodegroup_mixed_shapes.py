@@ -56,13 +56,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.cluster_autoscaler.group_facts import groups_of, mixed, sizes
+from unpend.placement.cluster_autoscaler.group_facts import mixed, sizes
+from unpend.placement.facts import node_groups_of
 from unpend.rule import Facts, Finding, Option, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each group with types of another size than its first."""
-    for group in facts.memo("node-groups", lambda: groups_of(facts.inventory, facts.settings)).groups:
+    for group in node_groups_of(facts).groups:
         if not group.grows or group.scaler == "none" or len(group.group.instance_types) < 2:
             continue
         others = mixed(group, options["memory-tolerance"])

@@ -98,13 +98,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.cluster_autoscaler.group_facts import groups_of, zonal_claims
+from unpend.placement.cluster_autoscaler.group_facts import zonal_claims
+from unpend.placement.facts import node_groups_of
 from unpend.rule import Facts, Finding, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each group, with the first workload that it endangers."""
-    groups = facts.memo("node-groups", lambda: groups_of(facts.inventory, facts.settings))
+    groups = node_groups_of(facts)
     wide = {g.name: g for g in groups.groups if g.group.several_zones and g.group.provider == "aws" and g.grows}
     if not any(group.scaler != "none" for group in wide.values()):
         return

@@ -77,7 +77,6 @@ from typing import Any
 
 from unpend.model.node_groups.tags import LABEL, RESOURCE, TAINT
 from unpend.placement.cluster_autoscaler.group_facts import (
-    groups_of,
     grows_from_zero,
     is_declared_by_tags,
     undeclared_agents,
@@ -87,12 +86,13 @@ from unpend.placement.cluster_autoscaler.group_facts import (
     wanted_labels,
 )
 from unpend.placement.cluster_autoscaler.groups import Group
+from unpend.placement.facts import node_groups_of
 from unpend.rule import Facts, Finding, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each fact about the nodes that the autoscaler cannot know."""
-    groups = facts.memo("node-groups", lambda: groups_of(facts.inventory, facts.settings))
+    groups = node_groups_of(facts)
     workloads = facts.inventory.workloads
     wanted = frozenset(key for workload in workloads for key in wanted_labels(workload))
     requested = frozenset(name for workload in workloads for name in facts.effective(workload).requests)

@@ -63,6 +63,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.model.inventory import Workload
+from unpend.placement.facts import node_groups_of
 from unpend.placement.windows import windows_builds
 from unpend.rule import Facts, Finding, Rule
 
@@ -73,9 +74,9 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     builds = facts.memo("windows-builds", lambda: windows_builds(inventory))
     if builds is None:
         return
-    from unpend.placement.cluster_autoscaler.group_facts import groups_of, takers_by_system
+    from unpend.placement.cluster_autoscaler.group_facts import takers_by_system
 
-    groups = facts.memo("node-groups", lambda: groups_of(inventory, facts.settings))
+    groups = node_groups_of(facts)
     for workload in inventory.workloads:
         takers = takers_by_system(facts.effective(workload), inventory, groups)
         named = _system(workload)

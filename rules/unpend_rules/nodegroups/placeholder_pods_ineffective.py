@@ -92,6 +92,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.model.inventory import Workload
+from unpend.placement.facts import node_groups_of
 from unpend.placement.placeholders import is_placeholder
 from unpend.rule import Facts, Finding, Related, Rule
 
@@ -101,9 +102,8 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     placeholders = [w for w in facts.inventory.workloads if _may_be_one(w) and is_placeholder(facts.effective(w))]
     if not placeholders:
         return
-    from unpend.placement.cluster_autoscaler.group_facts import groups_of
 
-    groups = facts.memo("node-groups", lambda: groups_of(facts.inventory, facts.settings))
+    groups = node_groups_of(facts)
     scaled = any(group.scaler == "cluster-autoscaler" for group in groups.groups)
     cutoff = groups.flags.cutoff
     for workload in placeholders:

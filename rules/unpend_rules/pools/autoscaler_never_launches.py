@@ -87,7 +87,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Rule, against, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -100,17 +100,13 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if pool is None:
             continue
         obstacle = pool.obstacles[0] if pool.obstacles else None
-        against = obstacle.against if obstacle else None
         why = f": {obstacle.message}" if obstacle else ""
         refuses = "gets no node" if pool.autoscaler == "cluster-autoscaler" else "launches no node"
-        yield Finding(
+        yield unplaced(
+            verdict,
             (obstacle.place if obstacle else None) or workload.template.spec.place,
             f"{pool.pool} {refuses} for this pod, it can only use one that is there for other pods{why}.",
-            related=() if against is None else (Related(f"of {pool.pool}", against.place),),
-            certainty=verdict.certainty,
-            subject=placement(workload.id),
-            workload=workload.id,
-            verdict=verdict.verdict,
+            against(obstacle, f"of {pool.pool}"),
             assumes_closed=("pools",),
         )
 

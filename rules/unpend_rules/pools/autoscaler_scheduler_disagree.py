@@ -97,7 +97,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Rule, against, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -110,7 +110,6 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if pool is None:
             continue
         obstacle = pool.obstacles[0] if pool.obstacles else None
-        against = obstacle.against if obstacle else None
         why = f": {obstacle.message}" if obstacle else ""
         start = (
             f"Cluster Autoscaler adds nodes of {pool.pool} for this pod (TriggeredScaleUp), kube-scheduler refuses them "
@@ -118,14 +117,11 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             if pool.autoscaler == "cluster-autoscaler"
             else f"Karpenter launches nodes of {pool.pool} for this pod, and kube-scheduler refuses them"
         )
-        yield Finding(
+        yield unplaced(
+            verdict,
             (obstacle.place if obstacle else None) or workload.template.spec.place,
             f"{start}{why}.",
-            related=() if against is None else (Related(f"of {pool.pool}", against.place),),
-            certainty=verdict.certainty,
-            subject=placement(workload.id),
-            workload=workload.id,
-            verdict=verdict.verdict,
+            against(obstacle, f"of {pool.pool}"),
             assumes_closed=(),
         )
 

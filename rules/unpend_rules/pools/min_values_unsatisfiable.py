@@ -56,8 +56,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from unpend.placement.facts import managed_pools_of
 from unpend.placement.karpenter.manifest_problems import manifest_problems
-from unpend.placement.karpenter.pool_facts import is_legal, managed_pools, short_of_values
+from unpend.placement.karpenter.pool_facts import is_legal, short_of_values
 from unpend.placement.verdict import PoolVerdict
 from unpend.rule import Facts, Finding, Related, Rule, placement, rejection
 
@@ -76,7 +77,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _pools(facts: Facts) -> Iterator[Finding]:
     best_effort = facts.settings.karpenter.min_values_policy == "BestEffort"
-    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+    pools = managed_pools_of(facts)
     for found in pools.pools:
         if not is_legal(found):
             continue

@@ -76,14 +76,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from unpend.placement.facts import managed_pools_of
 from unpend.placement.karpenter.managed import ManagedPool
-from unpend.placement.karpenter.pool_facts import NoTypes, is_legal, managed_pools, no_types
+from unpend.placement.karpenter.pool_facts import NoTypes, is_legal, no_types
 from unpend.rule import Facts, Finding, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each NodePool that can launch nothing."""
-    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+    pools = managed_pools_of(facts)
     for found in pools.pools:
         if not is_legal(found):
             continue

@@ -107,9 +107,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.blame import blame
+from unpend.placement.facts import managed_pools_of
 from unpend.placement.karpenter.managed import belongs
 from unpend.placement.karpenter.pod_facts import reached
-from unpend.placement.karpenter.pool_facts import managed_pools
 from unpend.rule import Facts, Finding, Rule
 
 
@@ -126,7 +126,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         meant = blame(verdict)
         if meant is not None:
             used.add(meant.pool.pool)  # What keeps its pods out is told at the workload.
-    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+    pools = managed_pools_of(facts)
     for found in pools.pools:
         if found.unusable is not None or found.name in used or found.pool.is_static:
             continue

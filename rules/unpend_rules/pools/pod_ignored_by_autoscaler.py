@@ -94,7 +94,7 @@ from unpend.model.inventory import Workload
 from unpend.model.karpenter_labels import HOSTNAME, NODE_POOL
 from unpend.placement.demand import demand_of
 from unpend.placement.verdict import Obstacle, WorkloadVerdict
-from unpend.rule import Facts, Finding, Rule, placement
+from unpend.rule import Facts, Finding, Rule, unplaced
 
 UNSEEN = frozenset(f"karpenter:{rule}" for rule in ("P-1", "P-2", "P-3", "P-5", "P-6", "§3.2"))
 
@@ -113,14 +113,11 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if obstacle is None or _on_purpose(facts, workload, obstacle):
             continue
         place = obstacle.place or workload.template.spec.place
-        yield Finding(
+        yield unplaced(
+            verdict,
             place,
             f"Karpenter launches no node for this pod: {obstacle.message}.",
-            certainty=verdict.certainty,
             severity="error" if verdict.verdict == "never" else None,
-            subject=placement(workload.id),
-            workload=workload.id,
-            verdict=verdict.verdict,
             salient=obstacle.semantics,
             assumes_closed=(),
         )

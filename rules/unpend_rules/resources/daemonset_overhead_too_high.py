@@ -93,14 +93,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.algebra.quantity import render
+from unpend.placement.facts import managed_pools_of
 from unpend.placement.karpenter.managed import ManagedPool
-from unpend.placement.karpenter.pool_facts import DaemonShare, daemon_share, is_legal, managed_pools
+from unpend.placement.karpenter.pool_facts import DaemonShare, daemon_share, is_legal
 from unpend.rule import Facts, Finding, Option, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each pool whose smallest type is mostly taken by agents."""
-    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+    pools = managed_pools_of(facts)
     for found in pools.pools:
         if not is_legal(found):
             continue

@@ -87,25 +87,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.algebra.quantity import render
-from unpend.placement.blame import blame
+from unpend.placement.blame import blamed
 from unpend.placement.demand import demand_of
+from unpend.placement.facts import managed_pools_of
 from unpend.placement.karpenter.pod_facts import EPHEMERAL, kept_out_by_storage, named, root_volume
-from unpend.placement.karpenter.pool_facts import managed_pools
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Related, Rule, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload that the disk alone keeps from its nearest NodePool."""
-    for workload in facts.inventory.workloads:
+    for workload, verdict, blame in blamed(facts, "resources"):
         pod = facts.effective(workload)
         if not pod.requests.get(EPHEMERAL):
             continue
-        verdict = facts.verdicts.get(workload.id)
-        blamed = blame(verdict) if verdict else None
-        if verdict is None or blamed is None or blamed.obstacle.constraint != "resources":
-            continue
-        pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
-        found = named(pools, blamed.pool.pool)
+        found = named(managed_pools_of(facts), blame.pool.pool)
         if found is None or found.node_class is None:
             continue
         storage = kept_out_by_storage(found, demand_of(pod), {**pod.requests, "pods": 1000})
@@ -114,16 +109,13 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         volume = root_volume(found.node_class)
         places = pod.request_places.get(EPHEMERAL, ())
         wanted = str(places[0].value) if len(places) == 1 else render(pod.requests[EPHEMERAL], EPHEMERAL)
-        yield Finding(
+        yield unplaced(
+            verdict,
             places[0] if places else workload.template.spec.place,
             f"The pod asks for {wanted} of ephemeral-storage; nodes of {found.name} have at most "
-            f"{render(max(storage.most, 0), EPHEMERAL)} for pods, by {volume.phrase}{blamed.elsewhere()}.",
-            related=(Related(f"the disk of {found.name}", volume.place),),
-            certainty=verdict.certainty,
+            f"{render(max(storage.most, 0), EPHEMERAL)} for pods, by {volume.phrase}{blame.elsewhere()}.",
+            (Related(f"the disk of {found.name}", volume.place),),
             severity="error" if verdict.verdict in ("never", "loop") else None,
-            subject=placement(workload.id),
-            workload=workload.id,
-            verdict=verdict.verdict,
             repair="raise volumeSize of the node class, or ask for less",
         )
 

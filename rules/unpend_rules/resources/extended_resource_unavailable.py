@@ -87,40 +87,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.blame import blame
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.placement.blame import blamed
+from unpend.placement.facts import managed_pools_of
+from unpend.rule import Facts, Finding, Rule, against, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload that wants a device that nothing offers."""
     offered: frozenset[str] | None = None
-    for workload in facts.inventory.workloads:
+    for workload, verdict, found in blamed(facts, "resources"):
         pod = facts.effective(workload)
         wanted = [name for name, amount in pod.requests.items() if "/" in name and amount > 0]
         if not wanted:
             continue
-        verdict = facts.verdicts.get(workload.id)
-        blamed = blame(verdict) if verdict else None
-        if verdict is None or blamed is None or blamed.obstacle.constraint != "resources":
-            continue
         if offered is None:
             from unpend.placement.karpenter.pod_facts import offered_resources
-            from unpend.placement.karpenter.pool_facts import managed_pools
 
-            pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
-            offered = offered_resources(facts.inventory, pools)
+            offered = offered_resources(facts.inventory, managed_pools_of(facts))
         missing = [name for name in wanted if name not in offered]
         if missing:
-            against = blamed.obstacle.against
             places = pod.request_places.get(missing[0], ())
-            yield Finding(
+            yield unplaced(
+                verdict,
                 places[0] if places else workload.template.spec.place,
                 f"No node of any pool has {missing[0]}.",
-                related=() if against is None else (Related(f"of {blamed.pool.pool}", against.place),),
-                certainty=verdict.certainty,
-                subject=placement(workload.id),
-                workload=workload.id,
-                verdict=verdict.verdict,
+                against(found.obstacle, f"of {found.pool.pool}"),
                 salient=missing[0],
                 repair=_repair(facts, missing[0]),
             )
@@ -128,10 +119,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _repair(facts: Facts, resource: str) -> str | None:
     """What helps where NodePools are there; kube-scheduler's own repair is to drop the request."""
-    from unpend.placement.karpenter.pool_facts import managed_pools
-
-    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
-    shapes = [found.grid.shapes for found in pools.pools if found.grid is not None]
+    shapes = [found.grid.shapes for found in managed_pools_of(facts).pools if found.grid is not None]
     if not shapes:
         return None
     if any(resource in one.resources.names for one in shapes):

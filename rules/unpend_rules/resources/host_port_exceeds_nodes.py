@@ -83,7 +83,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.domains import shortfall
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Related, Rule, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -103,14 +103,11 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         by_network = pod.spec.host_network and not written
         why = "hostNetwork makes its container port a host port" if by_network else "each takes it on its node"
         size = workload.replicas_place if workload.replicas is not None else None
-        yield Finding(
+        yield unplaced(
+            verdict,
             workload.template.spec.place.at("hostNetwork") if by_network else port.place,
             f"{counts.at_most} of {counts.needed} replicas find a node with port {port.host_port} free: {why}.",
-            related=(Related(f"{counts.needed} replicas", size),) if size is not None else (),
-            certainty=verdict.certainty,
-            subject=placement(workload.id),
-            workload=workload.id,
-            verdict=verdict.verdict,
+            (Related(f"{counts.needed} replicas", size),) if size is not None else (),
             repair=f"drop the host port, or run {counts.at_most} replicas",
         )
 

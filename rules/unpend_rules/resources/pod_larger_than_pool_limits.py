@@ -85,24 +85,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.blame import blame
+from unpend.placement.blame import blamed
 from unpend.placement.demand import demand_of
+from unpend.placement.facts import managed_pools_of
 from unpend.placement.karpenter.pod_facts import kept_out_by_limits, named
-from unpend.placement.karpenter.pool_facts import managed_pools
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Related, Rule, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload that limits keep from its nearest NodePool."""
     if not any(pool.limits for pool in facts.inventory.node_pools):
         return
-    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
-    for workload in facts.inventory.workloads:
-        verdict = facts.verdicts.get(workload.id)
-        blamed = blame(verdict) if verdict else None
-        if verdict is None or blamed is None or blamed.obstacle.constraint not in ("resources", "limits"):
-            continue
-        found = named(pools, blamed.pool.pool)
+    pools = managed_pools_of(facts)
+    for workload, verdict, blame in blamed(facts, "resources", "limits"):
+        found = named(pools, blame.pool.pool)
         if found is None:
             continue
         pod = facts.effective(workload)
@@ -112,14 +108,11 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         first = next((name for name in limits if pod.request_places.get(name)), limits[0])
         listed = ", ".join(f"{name}: {found.pool.limits[name].text}" for name in limits)
         places = pod.request_places.get(first, ())
-        yield Finding(
+        yield unplaced(
+            verdict,
             places[0] if places else workload.template.spec.place,
-            f"Every instance type on which the pod would fit exceeds the limits of {found.name} ({listed}){blamed.elsewhere()}.",
-            related=tuple(Related(f"limit of {found.name}", found.pool.limits[name].place) for name in limits),
-            certainty=verdict.certainty,
-            subject=placement(workload.id),
-            workload=workload.id,
-            verdict=verdict.verdict,
+            f"Every instance type on which the pod would fit exceeds the limits of {found.name} ({listed}){blame.elsewhere()}.",
+            tuple(Related(f"limit of {found.name}", found.pool.limits[name].place) for name in limits),
             repair="raise the limits of the pool, or ask for less",
         )
 

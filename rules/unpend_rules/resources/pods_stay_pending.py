@@ -71,7 +71,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.blame import blame
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Related, Rule, against, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -94,17 +94,8 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             else:
                 place = found.obstacle.place or place
                 message = f"No pool can take this pod: {found.obstacle.message}{found.elsewhere()}."
-                if found.obstacle.against is not None:
-                    related = (Related(f"of {found.pool.pool}", found.obstacle.against.place),)
-        yield Finding(
-            place,
-            message,
-            related=related,
-            certainty=verdict.certainty,
-            subject=placement(workload.id),
-            workload=workload.id,
-            verdict=verdict.verdict,
-        )
+                related = against(found.obstacle, f"of {found.pool.pool}")
+        yield unplaced(verdict, place, message, related)
 
 
 RULE = Rule(

@@ -72,13 +72,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.karpenter.pool_facts import is_legal, managed_pools, only_devices
+from unpend.placement.facts import managed_pools_of
+from unpend.placement.karpenter.pool_facts import is_legal, only_devices
 from unpend.rule import Facts, Finding, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each pool of accelerators that every pod may enter."""
-    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+    pools = managed_pools_of(facts)
     for found in pools.pools:
         if is_legal(found) and not found.taints and only_devices(found):
             yield Finding(

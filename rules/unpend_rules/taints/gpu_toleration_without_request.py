@@ -94,6 +94,7 @@ from typing import Any
 from unpend.algebra.taints import tolerates
 from unpend.model.inventory import Workload
 from unpend.model.pod import Taint
+from unpend.placement.facts import managed_pools_of
 from unpend.rule import Facts, Finding, Related, Rule
 
 NO_DEVICE = ("vpc.amazonaws.com/", "hugepages-")
@@ -137,9 +138,9 @@ def _device_pools(facts: Facts) -> dict[str, tuple[Taint, ...]]:
     """Pools all of whose nodes have devices, with their taints."""
     found: dict[str, tuple[Taint, ...]] = {}
     if facts.inventory.node_pools:
-        from unpend.placement.karpenter.pool_facts import managed_pools, only_devices
+        from unpend.placement.karpenter.pool_facts import only_devices
 
-        pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+        pools = managed_pools_of(facts)
         found = {one.name: one.taints for one in pools.pools if only_devices(one)}
     for node in facts.inventory.nodes:
         if any(_is_device(name) and amount.milli > 0 for name, amount in node.allocatable.items()):

@@ -72,32 +72,25 @@ from typing import Any
 
 from unpend.algebra.taints import tolerates
 from unpend.model.pod import Taint, Toleration
-from unpend.placement.blame import blame
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.placement.blame import blamed
+from unpend.rule import Facts, Finding, Related, Rule, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each toleration that misses the taint in the way."""
-    for workload in facts.inventory.workloads:
-        verdict = facts.verdicts.get(workload.id)
-        found = blame(verdict) if verdict else None
-        if verdict is None or found is None or found.obstacle.constraint != "toleration":
-            continue
+    for workload, verdict, found in blamed(facts, "toleration"):
         taint = found.obstacle.taint
         if taint is None:
             continue
         for toleration in facts.effective(workload).spec.tolerations:
             if toleration.key != taint.key or tolerates(toleration, taint):
                 continue
-            yield Finding(
+            yield unplaced(
+                verdict,
                 toleration.place,
                 f"{_difference(toleration, taint)}, so it does not tolerate the taint {_text(taint)} of "
                 f"{found.pool.pool}{found.elsewhere()}.",
-                related=(Related(f"taint of {found.pool.pool}", taint.place),),
-                certainty=verdict.certainty,
-                subject=placement(workload.id),
-                workload=workload.id,
-                verdict=verdict.verdict,
+                (Related(f"taint of {found.pool.pool}", taint.place),),
             )
 
 

@@ -72,27 +72,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.placement.blame import blame
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.placement.blame import blamed
+from unpend.rule import Facts, Finding, Rule, against, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload that a taint keeps from its nearest pool, at its tolerations."""
-    for workload in facts.inventory.workloads:
-        verdict = facts.verdicts.get(workload.id)
-        found = blame(verdict) if verdict else None
-        if verdict is None or found is None or found.obstacle.constraint != "toleration":
-            continue
-        obstacle = found.obstacle
-        related = () if obstacle.against is None else (Related(f"taint of {found.pool.pool}", obstacle.against.place),)
-        yield Finding(
-            obstacle.place or workload.template.spec.place,
-            f"A taint keeps the pod away: {obstacle.message}{found.elsewhere()}.",
-            related=related,
-            certainty=verdict.certainty,
-            subject=placement(workload.id),
-            workload=workload.id,
-            verdict=verdict.verdict,
+    for workload, verdict, found in blamed(facts, "toleration"):
+        yield unplaced(
+            verdict,
+            found.obstacle.place or workload.template.spec.place,
+            f"A taint keeps the pod away: {found.obstacle.message}{found.elsewhere()}.",
+            against(found.obstacle, f"taint of {found.pool.pool}"),
         )
 
 

@@ -102,7 +102,7 @@ from unpend.placement.claims import VolumeBook
 from unpend.placement.demand import demand_of, with_volumes
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.placement.volume_conflicts import VolumeConflict, volume_conflict
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Related, Rule, against, placement, unplaced
 
 WHERE = frozenset({f"scheduler:{rule}" for rule in ("S-1006", "S-1007", "S-1008", "S-1014", "S-1043", "P-1021")})
 """Rules of the scheduler about where a volume is; a claim that cannot be used anywhere is another matter."""
@@ -122,7 +122,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         verdict = facts.verdicts.get(workload.id)
         if verdict is not None:
-            yield from _refused(verdict, workload.id)
+            yield from _refused(verdict)
 
 
 def _conflict(found: VolumeConflict, workload: str) -> Finding:
@@ -145,7 +145,7 @@ def _conflict(found: VolumeConflict, workload: str) -> Finding:
     )
 
 
-def _refused(verdict: WorkloadVerdict, workload: str) -> Iterator[Finding]:
+def _refused(verdict: WorkloadVerdict) -> Iterator[Finding]:
     """What the pools say: all nodes refuse because of where a volume is, or those of some ordinals do."""
     partial = verdict.verdict == "partial" and verdict.cause == "volume"
     if not partial and blame(verdict) is None:
@@ -157,17 +157,9 @@ def _refused(verdict: WorkloadVerdict, workload: str) -> Iterator[Finding]:
     start = "No pool has a node for this volume"
     if partial:
         start = f"At most {verdict.replicas.at_most} of {verdict.replicas.needed} replicas can run"
-    related = [Related("of the volume", obstacle.against.place)] if obstacle.against is not None else []
-    related += [Related(other.message, other.place) for other in others if other.place is not None]
-    yield Finding(
-        obstacle.place,
-        f"{start}: {obstacle.message}.",
-        related=tuple(related),
-        certainty=verdict.certainty,
-        subject=placement(workload),
-        workload=workload,
-        verdict=verdict.verdict,
-    )
+    related = tuple(Related(other.message, other.place) for other in others if other.place is not None)
+    related = (*against(obstacle, "of the volume"), *related)
+    yield unplaced(verdict, obstacle.place, f"{start}: {obstacle.message}.", related)
 
 
 RULE = Rule(
