@@ -8,6 +8,7 @@ still counts as a domain of topology spread.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from unpend.model.inventory import Inventory, Node, Workload
@@ -224,32 +225,36 @@ class ZoneLosses:
             zones.update(pool.zones)
         return tuple(sorted(zones)) or None
 
-    @property
-    def all_zones(self) -> tuple[str, ...]:
-        """Every zone that some pool lists, or some workload can use."""
+    @cached_property
+    def has_several(self) -> bool:
+        """Whether there is more than one zone: some pool lists another, or some workload can use it."""
         listed = {*self.topology.supply.values.get(ZONE, ()), *self.settings.zones}
-        return tuple(sorted(listed.union(*(self.zones_of(w) or () for w in self.inventory.workloads))))
+        if len(listed) < 2:
+            listed.update(*(self.zones_of(w) or () for w in self.inventory.workloads))
+        return len(listed) > 1
 
-    def rows(
-        self, among: Callable[[Workload], bool] | None = None, readings: tuple[Reading, ...] = READINGS
-    ) -> Iterator[tuple[Workload, ZoneRow]]:
+    def only_zone(self, workload: Workload) -> str | None:
+        """The one zone that a workload can use, where there are others: without it no node takes its pods.
+
+        Nothing has to be evaluated for that: who is refused elsewhere is refused there still.
+        """
+        verdict = self.facts.verdicts.get(workload.id)
+        if verdict is None or len(verdict.zones) != 1:
+            return None
+        zones = self.zones_of(workload)
+        return zones[0] if zones is not None and len(zones) == 1 and self.has_several else None
+
+    def rows(self, readings: tuple[Reading, ...] = READINGS) -> Iterator[tuple[Workload, ZoneRow]]:
         """One row per workload with something to lose, in reading order.
 
-        Each zone and reading costs an evaluation of the inventory: `among` says which workloads are asked about. With
-        one reading, both outcomes of a cell are of that one.
+        Each zone and reading costs an evaluation of the inventory. With one reading, both outcomes of a cell are of it.
         """
-        several = len(self.all_zones) > 1
-        for workload in self.inventory.workloads if several else ():
+        for workload in self.inventory.workloads if self.has_several else ():
             zones = self.zones_of(workload)
-            if zones and (among is None or among(workload)):
+            if zones:
                 needed = self.facts.verdicts[workload.id].replicas.needed
                 cells = tuple(self.cell(workload, zone, readings) for zone in zones)
                 yield workload, ZoneRow(workload.id, self.settings.cluster, needed, cells)
-
-    def may_lose_all(self, workload: Workload) -> bool:
-        """Whether the loss of one zone could leave room for no replica: not where a free pod fits elsewhere."""
-        zones = self.zones_of(workload) or ()
-        return len(zones) == 1 or (len(zones) > 1 and self._is_tied(workload))
 
     def cell(self, workload: Workload, zone: str, readings: tuple[Reading, ...] = READINGS) -> Cell:
         """One workload without one zone."""
@@ -262,7 +267,7 @@ class ZoneLosses:
             for constraint in workload.template.spec.spread
             if constraint.when_unsatisfiable == "ScheduleAnyway"
         )
-        return Cell(zone, needed, loss, shift, soft, self._stranded(workload, zone))
+        return Cell(zone, needed, loss, shift, soft, self.stranded(workload, zone))
 
     def _outcome(self, workload: Workload, zone: str, reading: Reading) -> Outcome:
         verdict = self.facts.verdicts[workload.id]
@@ -275,7 +280,7 @@ class ZoneLosses:
                 found = Outcome(again.verdict, short or again.cause, min(needed, again.replicas.at_most))
             elif again is not None:
                 found = Outcome(again.verdict, again.cause, needed)
-        most, cause = self._by_rules(workload, zone, reading)
+        most, cause = self.by_rules(workload, zone, reading)
         if most < found.at_most:
             found = Outcome("partial" if most else "never", cause, most)
         return found
@@ -297,12 +302,12 @@ class ZoneLosses:
         verdict = self.facts.verdicts[workload.id]
         return verdict.verdict != "fits" or any(takes(p) and p.pool in self._limited for p in verdict.pools)
 
-    def _by_rules(self, workload: Workload, zone: str, reading: Reading) -> tuple[int, Cause]:
-        """How many replicas the rules about zones leave in the others (S-812, S-923, Z-4)."""
+    def by_rules(self, workload: Workload, zone: str, reading: Reading) -> tuple[int, Cause]:
+        """How many replicas the rules about zones leave in the others at most, and which one (S-812, S-923, Z-4)."""
         needed = self.facts.verdicts[workload.id].replicas.needed
         zones = self.zones_of(workload) or ()
         others = [z for z in zones if z != zone]
-        most, cause = needed, "topology"
+        most = needed
         pod = self.facts.effective(workload)
         for constraint in workload.template.spec.spread:
             if constraint.when_unsatisfiable != "DoNotSchedule" or not self._over_zones(pod, constraint):
@@ -311,8 +316,8 @@ class ZoneLosses:
             if stays or (constraint.min_domains or 1) > len(others):
                 most = min(most, max(constraint.max_skew, 1) * len(others))
         if any(True for _ in apart_from_itself(pod, ZONE)) and len(others) < most:
-            most, cause = len(others), "affinity"
-        return most, "affinity" if cause == "affinity" else "topology"
+            return len(others), "affinity"
+        return most, "topology"
 
     def _stuck_at(self, workload: Workload, constraint: SpreadConstraint, zone: str) -> int:
         """How many replicas a spread would leave in the other zones if it were hard and the zone stayed a domain."""
@@ -352,7 +357,8 @@ class ZoneLosses:
         verdicts = evaluate_inventory(inventory, settings, self.facts.effective)
         return {verdict.workload: verdict for verdict in verdicts}
 
-    def _stranded(self, workload: Workload, zone: str) -> tuple[str, ...]:
+    def stranded(self, workload: Workload, zone: str) -> tuple[str, ...]:
+        """The volumes of a workload that are in a zone and cannot leave it (Z-5)."""
         spec = workload.template.spec
         if not workload.claim_templates and not any(v.claim for v in spec.volumes):
             return ()

@@ -114,33 +114,34 @@ from typing import Any
 
 from unpend.model.inventory import Workload
 from unpend.model.karpenter_labels import ZONE
-from unpend.placement.zone_shift import Cell, zone_losses
+from unpend.placement.zone_shift import READINGS, Reading, zone_losses
 from unpend.rule import Facts, Finding, Rule, Severity
 from unpend.source.place import Place
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload, at the constraint."""
-    for workload, row in zone_losses(facts).rows(lambda w: _constraint(w) is not None):
+    for workload in facts.inventory.workloads:
         place = _constraint(workload)
         if place is None:
             continue
-        gone = [c for c in row.cells if c.loss.cause == "topology" and 0 < c.loss.at_most < row.needed]
-        shifted = [c for c in row.cells if c.shift.cause == "topology" and 0 < c.shift.at_most < row.needed]
-        if not gone and not shifted:
+        gone, shifted = (_worst(facts, workload, reading) for reading in READINGS)
+        found = gone or shifted
+        if found is None:
             continue
+        most, zone = found
         severity: Severity | None = None
-        if not gone and not facts.settings.karpenter.zonal_shift:
+        if gone is None and not facts.settings.karpenter.zonal_shift:
             severity = "info"
-        cell, most = _worst(gone, "loss") if gone else _worst(shifted, "shift")
-        how = f"Without zone {cell.zone}" if gone else f"While zone {cell.zone} is out but still listed"
+        needed = facts.verdicts[workload.id].replicas.needed
+        how = f"Without zone {zone}" if gone else f"While zone {zone} is out but still listed"
         yield Finding(
             place,
-            f"{how} this spread leaves room for {most} of {row.needed} replicas: the others stay Pending.",
+            f"{how} this spread leaves room for {most} of {needed} replicas: the others stay Pending.",
             severity=severity,
             certainty="assumed",
             workload=workload.id,
-            salient=cell.zone,
+            salient=zone,
             repair="use ScheduleAnyway, a wider maxSkew, or minDomains of one zone less",
         )
 
@@ -152,9 +153,14 @@ def _constraint(workload: Workload) -> Place | None:
     return None
 
 
-def _worst(cells: list[Cell], reading: str) -> tuple[Cell, int]:
-    found = [(cell, cell.loss.at_most if reading == "loss" else cell.shift.at_most) for cell in cells]
-    return min(found, key=lambda pair: (pair[1], pair[0].zone))
+def _worst(facts: Facts, workload: Workload, reading: Reading) -> tuple[int, str] | None:
+    """The fewest replicas that a spread leaves without one zone, and the zone; None where it leaves room for all."""
+    losses = zone_losses(facts)
+    zones = losses.zones_of(workload) or ()
+    found = [(losses.by_rules(workload, zone, reading), zone) for zone in zones if len(zones) > 1]
+    needed = facts.verdicts[workload.id].replicas.needed if found else 0
+    short = [(most, zone) for (most, cause), zone in found if cause == "topology" and most < needed]
+    return min(short, default=None)
 
 
 RULE = Rule(

@@ -98,14 +98,14 @@ from unpend.rule import Facts, Finding, Related, Rule, Severity
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each workload, at what ties it to the zone."""
     losses = zone_losses(facts)
-    for workload, row in losses.rows(losses.may_lose_all, ("loss",)):
-        lost = [cell for cell in row.cells if cell.loss.at_most <= 0 and cell.loss.verdict in ("never", "loop")]
-        if not lost:
+    for workload in facts.inventory.workloads:
+        zone = losses.only_zone(workload)
+        if zone is None:
             continue
-        cell = lost[0]
         verdict = facts.verdicts[workload.id]
-        severity: Severity = "error" if row.needed > 1 or _budgeted(facts, workload) else "warning"
-        if cell.loss.cause == "volume" or cell.volumes:
+        needed = verdict.replicas.needed
+        severity: Severity = "error" if needed > 1 or _budgeted(facts, workload) else "warning"
+        if losses.stranded(workload, zone):
             severity = "info"
         spec = workload.template.spec
         place = spec.place
@@ -116,15 +116,15 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         pools = [pool for pool in verdict.pools if takes(pool) and pool.place is not None]
         yield Finding(
             place,
-            f"Without zone {cell.zone} no node can take these pods: "
-            + (f"all {row.needed} replicas stay Pending" if row.needed > 1 else "it stays Pending")
+            f"Without zone {zone} no node can take these pods: "
+            + (f"all {needed} replicas stay Pending" if needed > 1 else "the pod stays Pending")
             + " until the zone is back.",
-            related=tuple(Related(f"{p.pool} takes them, in {cell.zone} only", p.place) for p in pools[:3] if p.place),
+            related=tuple(Related(f"{p.pool} takes them, in {zone} only", p.place) for p in pools[:3] if p.place),
             severity=severity,
             certainty="assumed",
             subject=("zone", workload.id),
             workload=workload.id,
-            salient=cell.zone,
+            salient=zone,
             repair="give another zone nodes that take them",
         )
 
