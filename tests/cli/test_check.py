@@ -278,3 +278,28 @@ def test_namespace_is_that_of_objects_without_one(unpend: Any, project: Path, sa
     data = json.loads(unpend("check", "app.yaml", "--namespace", "team", "-o", "json").out)
     assert data["workloads"][0]["workload"] == "Deployment/team/web"
     assert data["findings"] == [] or data["findings"][0]["object"]["namespace"] == "team"
+
+
+@pytest.mark.parametrize("command", ["check", "explain", "pools", "startup"])
+@pytest.mark.parametrize("target", ["app.yaml", "./nodes.yaml", ".unpend.yaml"])
+def test_a_report_never_overwrites_what_is_read(unpend: Any, project: Path, command: str, target: str) -> None:
+    (project / ".unpend.yaml").write_text("failOn: warning\n", encoding="utf-8")
+    before = (project / target).read_bytes()
+    done = unpend(command, ".", "--output", f"json:{target}")
+    assert done.code == 2
+    assert f"would overwrite {target}" in done.err
+    assert (project / target).read_bytes() == before
+
+
+def test_the_report_of_an_earlier_run_is_written_again(unpend: Any, project: Path) -> None:
+    for _ in range(2):
+        assert unpend("check", ".", "--output", "json:report.json").code == 0
+    assert json.loads((project / "report.json").read_text(encoding="utf-8"))["version"] == 1
+    assert unpend("check", "report.json", "app.yaml", "--output", "json:report.json").code == 2
+
+
+@pytest.mark.parametrize("arguments", [("",), ("app.yaml", "--pools", "")])
+def test_an_empty_path_is_not_the_current_folder(unpend: Any, arguments: tuple[str, ...]) -> None:
+    done = unpend("check", *arguments)
+    assert done.code == 2
+    assert "is an empty text" in done.err

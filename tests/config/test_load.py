@@ -141,7 +141,18 @@ def test_all_errors_are_told_in_the_order_of_the_text() -> None:
     [
         ("[1, 2]\n", "repo/.unpend.yaml:1:1: expected a mapping, found a list"),
         ("exclude: 3\n", "repo/.unpend.yaml:1:10: exclude: expected a list, found the number 3"),
-        ("rules: {a: warning}\n", "repo/.unpend.yaml:1:12: rules.a: expected a mapping such as {severity: warning}"),
+        (
+            "rules: {a: warning}\n",
+            "repo/.unpend.yaml:1:12: rules.a: expected a mapping; a severity is given as {severity: warning}",
+        ),
+        (
+            "rules: {a: off}\n",
+            "repo/.unpend.yaml:1:12: rules.a: expected a mapping; a rule is turned off with {severity: off}",
+        ),
+        (
+            "rules: {a: 3}\n",
+            "repo/.unpend.yaml:1:12: rules.a: expected a mapping such as {severity: warning}, found the number 3",
+        ),
         ("docsUrl: example\n", "repo/.unpend.yaml:1:10: docsUrl: 'example' is not of the form 'https://example.com/unpend'"),
         ("a: 1\n---\nb: 2\n", "repo/.unpend.yaml:3:1: a config is one YAML document; this is another one"),
         ("failOn: error\nfailOn: none\n", "repo/.unpend.yaml:2:1: failOn: the key is written twice"),

@@ -9,7 +9,7 @@ import pytest
 from unpend.config.errors import ConfigError
 from unpend.config.load import read_config
 from unpend.engine.options import RunOptions
-from unpend.engine.registry import PackError, Registry, load_registry
+from unpend.engine.registry import PackError, Registry, load_registry, registry_of
 from unpend.engine.selection import Selection, select_rules
 from unpend.rule import Option, Pack
 
@@ -92,12 +92,32 @@ def test_all_errors_at_once_with_their_places(registry: Registry) -> None:
         ".unpend.yaml:3:72: rules.red.keys[0]: expected a text, found the number 1",
         ".unpend.yaml:4:3: rules['colour/*']: there is no topic 'colour', did you mean 'colours'?",
         ".unpend.yaml:5:15: rules['colours/*'].min-types: unknown key; known are severity",
-        "select: there is no rule 'gren', did you mean 'green'?",
-        "ignore: there is no topic 'topic'; the topics are cold-start, colours, meta",
+        "--select: there is no rule 'gren', did you mean 'green'?",
+        "--ignore: there is no topic 'topic'; the topics are cold-start, colours, meta",
     ]
 
 
+@pytest.mark.parametrize("key", ["select", "ignoreRules"])
+@pytest.mark.parametrize(("written", "place"), [("[red, gren]", "[1]"), ("gren", "")])
+def test_names_in_the_config_are_blamed_at_their_place(registry: Any, key: str, written: str, place: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        _select(registry, f"failOn: info\n{key}: {written}\n")
+    column = len(key) + (9 if place else 3)
+    assert caught.value.messages == (
+        f".unpend.yaml:2:{column}: {key}{place}: there is no rule 'gren', did you mean 'green'?",
+    )
+
+
 class TestRegistry:
+    def test_a_plugin_of_the_config_is_blamed_at_its_place(self) -> None:
+        config = read_config("plugins:\n- acme\n- other\n")
+        with pytest.raises(PackError) as caught:
+            registry_of(config.plugins, config.path, config.root)
+        assert [message.partition(" no rule pack")[0] for message in caught.value.messages] == [
+            ".unpend.yaml:2:3: plugins[0]:",
+            ".unpend.yaml:3:3: plugins[1]:",
+        ]
+
     def test_the_built_in_pack_is_found_by_its_name(self) -> None:
         registry = load_registry()
         assert {"internal-error", "yaml-syntax", "invalid-manifest"} <= set(registry.entries)

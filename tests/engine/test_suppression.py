@@ -181,6 +181,13 @@ def test_an_internal_error_cannot_be_suppressed(bench: Any) -> None:
     assert [f.rule for f in result.active] == ["internal-error"]
 
 
+@pytest.mark.parametrize("written", ["5", "[loose-image]", "{a: b}", "yes"])
+def test_an_annotation_that_is_no_text_is_left_to_the_rule_about_values(bench: Any, written: str) -> None:
+    result = bench.run(_pod(LOOSE, f"{{name: web, annotations: {{unpend.dev/ignore: {written}}}}}"))
+    assert _unused(result) == []
+    assert len(_active(result)) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -11,6 +11,7 @@ from unpend.model.inventory import Inventory
 from unpend.model.reading import read_objects
 from unpend.settings import Settings
 from unpend.source.document import objects_of
+from unpend.source.reading import read_text
 
 POD_CASES: list[tuple[str, str, str]] = [
     ("nodeSelector: {spot: true}", "scheduler:A-743", "nodeSelector.spot"),
@@ -295,3 +296,18 @@ def test_a_placeholder_is_a_fact_that_is_not_given() -> None:
     (workload,) = inventory.workloads
     assert workload.refusals == ()
     assert len(workload.unknown) == 4
+
+
+@pytest.mark.parametrize("word", ["on", "off", "y", "No", "YES"])
+def test_a_bare_word_that_counts_as_a_boolean_is_quoted_as_it_is_written(word: str) -> None:
+    text = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{nodeSelector: {{spot: {word}}}}}\n"
+    reading = read_text(text, "a.yaml")
+    found = [p.message for p in read_objects(reading.objects, Settings()).problems if str(p.place).endswith("spot")]
+    value = "true" if word.lower() in ("on", "y", "yes") else "false"
+    assert found == [f'`spot` must be text, but a bare {word} counts as {value} in YAML; write it in quotes: "{word}"']
+
+
+@pytest.mark.parametrize(("value", "beyond"), [("1e999999999", True), ("1e3", False), ("a lot", False)])
+def test_a_number_beyond_those_of_yaml_is_text(value: str, beyond: bool) -> None:
+    (problem,) = read_deployment({}, {"terminationGracePeriodSeconds": value}).problems
+    assert ("beyond the numbers that YAML has" in problem.message) is beyond

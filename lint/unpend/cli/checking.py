@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from unpend.cli.outputs import (
     chosen_outputs,
+    refuse_inputs,
     report_options,
     wants_annotations,
     without_commands,
@@ -32,6 +33,7 @@ def check(given: Mapping[str, Any]) -> int:
 
     outputs = chosen_outputs(given["outputs"], FORMATS)
     gathered = gather(Request.of(given))
+    refuse_inputs(outputs, gathered, (*given["paths"], *given["pools"]))
     result = gathered.run(select=given["select"], ignore=given["ignore"], profile=given["profile"])
     if not given["quiet"]:
         gathered.tell(result)

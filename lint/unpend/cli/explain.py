@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unpend.cli.outputs import chosen_outputs, report_options, write_outputs
+from unpend.cli.outputs import chosen_outputs, refuse_inputs, report_options, write_outputs
 from unpend.cli.parameters import color_option, input_options, output_option, reading_options
 from unpend.cli.stream import complain
 from unpend.records import replace
@@ -41,6 +41,7 @@ def command(workloads: tuple[str, ...], outputs: tuple[str, ...], color: str, **
 
     targets = chosen_outputs(outputs, _FORMATS)
     gathered = gather(Request.of(given, explain=True))
+    refuse_inputs(targets, gathered, (*given["paths"], *given["pools"]))
     result = gathered.run(zone_losses=True)
     gathered.tell(result)
     for finding in result.active:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from unpend.cli.errors import Failure, usage_error
@@ -12,6 +12,7 @@ from unpend.cli.stream import report_width, wants_color, write_report
 from unpend.report.options import ReportOptions
 
 if TYPE_CHECKING:
+    from unpend.cli.session import Gathered
     from unpend.engine.result import Result
 
 
@@ -93,6 +94,28 @@ def report_options(
         is_file=lambda uri: os.path.isfile(os.path.join(base, uri)),
         page=page,
     )
+
+
+def refuse_inputs(outputs: Sequence[Output], gathered: Gathered, named: Collection[str]) -> None:
+    """Raise `click.UsageError` for a report that would be written over a manifest or the config of the run.
+
+    `named` are the paths on the command line. The report of an earlier run, met by searching, may be written again.
+    """
+    targets = [output.file for output in outputs if output.file is not None]
+    if not targets:
+        return
+
+    def real(path: str) -> str:
+        return os.path.realpath(os.path.join(gathered.base, path))
+
+    read = {real(uri): uri for uri in gathered.texts}
+    taken = {real(path) for path in (gathered.config.path, *named) if path}
+    for target in targets:
+        uri = read.get(real(target))
+        if real(target) in taken or any(
+            item.document.uri == uri for cluster in gathered.clusters for item in cluster.objects if uri is not None
+        ):
+            raise usage_error(f"the report would overwrite {target}, which this run reads; write it to another file.")
 
 
 def write_outputs(outputs: Sequence[Output], result: Result, options: ReportOptions, render: Renderer) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unpend.cli.outputs import Output, chosen_outputs, report_options, write_text
+from unpend.cli.outputs import Output, chosen_outputs, refuse_inputs, report_options, write_text
 from unpend.cli.parameters import color_option, input_options, output_option, reading_options
 from unpend.cli.stream import complain
 
@@ -48,6 +48,7 @@ def command(export_file: str | None, today: str | None, outputs: tuple[str, ...]
 
     targets = chosen_outputs(outputs, _FORMATS)
     gathered = gather(Request.of({**given, "today": today}, explain=True))
+    refuse_inputs(targets, gathered, (*given["paths"], *given["pools"]))
     met = any(cluster.objects for cluster in gathered.clusters)
     unread = _tell(gathered)
     if not met:

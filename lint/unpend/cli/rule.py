@@ -30,12 +30,13 @@ def command(name: str | None, every: bool, outputs: tuple[str, ...], config_file
     """
     from unpend.cli.session import read_config
     from unpend.config.errors import ConfigError
-    from unpend.engine.registry import load_registry
+    from unpend.engine.registry import registry_of
 
     targets = chosen_outputs(outputs, _FORMATS)
     if name and every:
         raise click.UsageError("give either a NAME or --all.")
-    registry = load_registry(read_config(config_file, isolated).plugins)
+    config = read_config(config_file, isolated)
+    registry = registry_of(config.plugins, config.path, config.root)
     names = registry.expand(name or "*")
     if not names:
         raise ConfigError(registry.complaint(name or "*"))

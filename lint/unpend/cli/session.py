@@ -59,6 +59,9 @@ class Request:
         Raises `click.UsageError` for parameters that do not go together.
         """
         known = {name: given[name] for name in cls.__match_args__ if name in given and name != "today"}
+        for option, values in (("PATH", known.get("paths", ())), ("--pools", known.get("pools", ()))):
+            if "" in values:
+                raise usage_error(f"{option} is an empty text (an unset variable?); write . for the current folder.")
         request = cls(**known, explain=explain, today=_day(given.get("today")))
         if request.stdin_filename is not None and "-" not in request.paths:
             raise usage_error("--stdin-filename names the text of the path -, which is not among the paths.")

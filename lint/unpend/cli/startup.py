@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unpend.cli.errors import usage_error
-from unpend.cli.outputs import chosen_outputs, report_options, write_text
+from unpend.cli.outputs import chosen_outputs, refuse_inputs, report_options, write_text
 from unpend.cli.parameters import color_option, input_options, output_option, reading_options
 from unpend.cli.stream import complain
 
@@ -44,6 +44,7 @@ def command(workloads: tuple[str, ...], budget: str | None, outputs: tuple[str, 
     targets = chosen_outputs(outputs, _FORMATS)
     seconds = _seconds(budget)
     gathered = gather(Request.of(given, explain=True))
+    refuse_inputs(targets, gathered, (*given["paths"], *given["pools"]))
     for notice in gathered.notices:
         complain(f"{notice.uri}: {notice.message}" if notice.uri else notice.message)
     broken = {t: None for cluster in gathered.clusters for t in cluster.troubles if t.severity == "error"}

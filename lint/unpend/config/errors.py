@@ -24,6 +24,10 @@ class ConfigError(UnpendError):
     """The config (or a name on the command line that refers to it) is wrong; all errors found are in `messages`."""
 
 
+_BEHIND = 1 << 30
+"""A line behind those of any config: names of the command line come last."""
+
+
 class ErrorList:
     """Collects the errors of one config text, so that the user sees all of them at once."""
 
@@ -42,14 +46,27 @@ class ErrorList:
             line, column = location.span.start
             self._found.append((line, column, f"{self.uri}:{line + 1}:{column + 1}: {text}"))
 
+    def add_name(self, root: Place | None, key: str, index: int, message: str) -> None:
+        """Add `message` about one name of a list of the config, which may be written as a single text."""
+        if root is None:
+            self._found.append((_BEHIND, len(self._found), f"{key}: {message}"))
+            return
+        place = root.at(key)
+        self.add(place.at(index) if isinstance(place.value, list) else place, message)
+
     def add_text(self, message: str, line: int = 0, column: int = 0) -> None:
         """Add a message about the text itself; line and column are zero-based."""
         self._found.append((line, column, f"{self.uri}:{line + 1}:{column + 1}: {message}"))
 
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """Everything that was collected, in the order of the text."""
+        return tuple(message for _, _, message in sorted(self._found))
+
     def raise_if_any(self) -> None:
-        """Raise `ConfigError` with everything that was collected, in the order of the text."""
+        """Raise `ConfigError` with everything that was collected."""
         if self._found:
-            raise ConfigError([message for _, _, message in sorted(self._found)])
+            raise ConfigError(self.messages)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -191,7 +191,7 @@ def _rules(data: Mapping[str, Any], place: Place, errors: ErrorList) -> tuple[Ru
     for name, values in data.items():
         here = place.at(name)
         if not isinstance(values, Mapping):
-            errors.add(here, "expected a mapping such as {severity: warning}")
+            errors.add(here, _instead_of(values))
             continue
         for key, value in values.items():
             if key == "severity":
@@ -201,6 +201,15 @@ def _rules(data: Mapping[str, Any], place: Place, errors: ErrorList) -> tuple[Ru
                 errors.add(here.at(key), f"expected a value or a list, found {describe(value)}")
         found.append(RuleSetting(name, values, here))
     return tuple(found)
+
+
+def _instead_of(written: Any) -> str:
+    """What to write instead of a rule's value that is no mapping; `off` without quotes is false in YAML."""
+    if written is False or written == "off":
+        return "expected a mapping; a rule is turned off with {severity: off}"
+    if written in SEVERITIES:
+        return f"expected a mapping; a severity is given as {{severity: {written}}}"
+    return f"expected a mapping such as {{severity: warning}}, found {describe(written)}"
 
 
 def _ignores(

@@ -8,6 +8,7 @@ from typing import Any
 
 from unpend.config.model import Config, Ignore, Profile, RuleSetting
 from unpend.records import dataclass, field, replace
+from unpend.source.place import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class RunOptions:
     whose findings are reported; None reports all. `cwd`: the folder that uris and the config path are relative to,
     needed only when one of the two is absolute. `verdicts`: whether the verdict of every workload is wanted even when
     no rule asks for it. `zone_losses`: whether it is also asked what becomes of every workload without each zone.
+    `config_root`: where the config stands; `from_command_line`: the names in `select` and `ignore` that do not.
     """
 
     select: tuple[str, ...] = ()
@@ -34,6 +36,8 @@ class RunOptions:
     verdicts: bool = True
     zone_losses: bool = False
     config_path: str = field(default="")
+    config_root: Place | None = field(default=None, compare=False, repr=False)
+    from_command_line: frozenset[str] = frozenset()
 
     @classmethod
     def from_config(
@@ -57,5 +61,7 @@ class RunOptions:
             ignores=config.ignores,
             plugins=config.plugins,
             config_path=config.path,
+            config_root=config.root,
+            from_command_line=frozenset((*select, *ignore)),
         )
         return replace(options, **others)

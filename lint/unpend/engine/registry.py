@@ -7,16 +7,33 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from unpend.config.errors import UnpendError, did_you_mean
+from unpend.config.errors import ErrorList, UnpendError, did_you_mean
 from unpend.records import dataclass, field
 from unpend.rule import Pack, Rule, RuleEntry
+from unpend.source.place import Place
 
 BUILT_IN = "unpend_rules"
 GROUP = "unpend.rules"
 
 
 class PackError(UnpendError):
-    """A rule pack does not load; the message names the distribution that it comes from."""
+    """A rule pack does not load; the message names the distribution that it comes from.
+
+    `plugins` are the numbers of the names in the config that the messages are about, where they are about such names.
+    """
+
+    def __init__(self, messages: Sequence[str] | str, plugins: Sequence[int] = ()) -> None:
+        super().__init__(messages)
+        self.plugins = tuple(plugins)
+
+    def at(self, uri: str, root: Place) -> PackError:
+        """The same with the places in the config that name the packs."""
+        if not self.plugins:
+            return self
+        errors = ErrorList(uri)
+        for index, message in zip(self.plugins, self.messages, strict=True):
+            errors.add_name(root, "plugins", index, message.removeprefix("plugins: "))
+        return PackError(errors.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +95,14 @@ def load_registry(plugins: tuple[str, ...] = ()) -> Registry:
     return Registry.of(packs)
 
 
+def registry_of(plugins: tuple[str, ...], uri: str, root: Place | None) -> Registry:
+    """The packs that the config at `root` names, and the built-in one. Raises PackError with the places there."""
+    try:
+        return load_registry(plugins)
+    except PackError as error:
+        raise (error if root is None else error.at(uri, root)) from error
+
+
 def _built_in() -> Pack:
     try:
         pack: Pack = importlib.import_module(BUILT_IN).PACK
@@ -91,27 +116,28 @@ def _plugins(names: Iterable[str]) -> list[Pack]:
 
     points = sorted(entry_points(group=GROUP), key=lambda p: (p.dist.name if p.dist else "", p.name))
     packs: list[Pack] = []
-    errors: list[str] = []
-    for name in names:
+    errors: list[tuple[int, str]] = []
+    for index, name in enumerate(names):
         wanted = _canonical(name)
         chosen = [p for p in points if wanted in (_canonical(p.name), _canonical(p.dist.name if p.dist else ""))]
         if not chosen:
             installed = sorted({p.dist.name for p in points if p.dist})
             hint = did_you_mean(name, installed) or f"; installed are: {', '.join(installed) or 'none'}"
-            errors.append(f"plugins: no rule pack '{name}' is installed{hint}")
+            errors.append((index, f"plugins: no rule pack '{name}' is installed{hint}"))
         for point in chosen:
             where = f"rule pack '{point.name}' of distribution '{point.dist.name if point.dist else 'unknown'}'"
             try:
                 pack = point.load()
             except Exception as error:
-                errors.append(f"{where} does not load: {_reason(error)}")
+                errors.append((index, f"{where} does not load: {_reason(error)}"))
                 continue
             if not isinstance(pack, Pack):
-                errors.append(f"{where}: {point.value} is a {type(pack).__name__}, expected an unpend.rule.Pack")
+                what = f"{point.value} is a {type(pack).__name__}, expected an unpend.rule.Pack"
+                errors.append((index, f"{where}: {what}"))
             elif pack not in packs:
                 packs.append(pack)
     if errors:
-        raise PackError(errors)
+        raise PackError([message for _, message in errors], [index for index, _ in errors])
     return packs
 
 

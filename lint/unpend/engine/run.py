@@ -11,7 +11,7 @@ from unpend.engine.fold import finish, reported
 from unpend.engine.needs import Needs, effective_world
 from unpend.engine.options import RunOptions
 from unpend.engine.ownership import Yielded, contested, settle
-from unpend.engine.registry import Registry, load_registry
+from unpend.engine.registry import Registry, registry_of
 from unpend.engine.result import Notice, ReportedFinding, Result, SkippedRule
 from unpend.engine.selection import ActiveRule, Selection, select_rules
 from unpend.engine.suppression import RULE as UNUSED
@@ -89,7 +89,7 @@ def run(
 ) -> Result:
     """Ask every selected rule about every cluster. Raises ConfigError or PackError before anything is asked."""
     options = options or RunOptions()
-    registry = registry or load_registry(options.plugins)
+    registry = registry or registry_of(options.plugins, options.config_path, options.config_root)
     selection = select_rules(registry, options)
     selected = {active.entry.name: active for active in selection.rules}
     suppressions = Suppressions(options, registry)

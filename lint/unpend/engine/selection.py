@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from unpend.config.errors import ConfigError, ErrorList, did_you_mean
+from unpend.config.errors import ErrorList, did_you_mean
 from unpend.config.model import RuleSetting
 from unpend.config.shape import Flag, ListOf, Number, Shape, Text
 from unpend.engine.options import RunOptions
@@ -50,17 +50,11 @@ class _Setting:
 
 def select_rules(registry: Registry, options: RunOptions) -> Selection:
     """The rules that run. Raises ConfigError with everything that is wrong with names, severities and options."""
-    messages: list[str] = []
     errors = ErrorList(options.config_path or "config")
     settings = _settings(registry, options.rules, errors)
-    try:
-        errors.raise_if_any()
-    except ConfigError as error:
-        messages.extend(error.messages)
-    chosen = _names(registry, options.select, "select", messages)
-    ignored = _names(registry, options.ignore, "ignore", messages)
-    if messages:
-        raise ConfigError(messages)
+    chosen = _names(registry, options, options.select, ("select", "select"), errors)
+    ignored = _names(registry, options, options.ignore, ("ignore", "ignoreRules"), errors)
+    errors.raise_if_any()
 
     rules: list[ActiveRule] = []
     bystanders: list[ActiveRule] = []
@@ -88,12 +82,18 @@ def in_profile(entry: RuleEntry, profile: str) -> bool:
 _DEFAULT = _Setting()
 
 
-def _names(registry: Registry, patterns: tuple[str, ...], word: str, messages: list[str]) -> set[str]:
+def _names(
+    registry: Registry, options: RunOptions, patterns: tuple[str, ...], words: tuple[str, str], errors: ErrorList
+) -> set[str]:
+    """The rules that are meant; `words` are what the patterns are called on the command line and in the config."""
     names: set[str] = set()
-    for pattern in patterns:
+    for index, pattern in enumerate(patterns):
         found = registry.expand(pattern)
-        if not found:
-            messages.append(f"{word}: {registry.complaint(pattern)}")
+        if not found and pattern in options.from_command_line:
+            errors.add_name(None, f"--{words[0]}", index, registry.complaint(pattern))
+        elif not found:
+            key = words[0] if options.config_root is None else words[1]
+            errors.add_name(options.config_root, key, index, registry.complaint(pattern))
         names.update(found)
     return names
 

@@ -70,7 +70,8 @@ class Suppressions:
             metadata = item.data.get("metadata")
             if isinstance(metadata, dict):
                 annotations = metadata.get("annotations")
-                if isinstance(annotations, dict) and ANNOTATION in annotations:
+                # What is no text is refused already: one message is enough.
+                if isinstance(annotations, dict) and isinstance(annotations.get(ANNOTATION), str):
                     self._add_annotation(name, item, None, ("metadata",), annotations[ANNOTATION])
         for workload in inventory.workloads:
             label = workload.template.annotations.get(ANNOTATION) if workload.template_path else None

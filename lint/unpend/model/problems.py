@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import isinf
 from typing import Any, Literal
 
 from unpend.model.inventory import Problem
@@ -63,12 +64,39 @@ class Problems:
         if self.muted:
             return
         hint = ""
+        written = _bare_word(place) if isinstance(value, bool) else ""
+        if wanted == "text" and written:
+            message = f"{_name(place)} must be text, but a bare {written} counts as {spell(value)} in YAML"
+            self.refuse(place, f'{message}; write it in quotes: "{written}"', "scheduler:A-743")
+            return
         if wanted == "text" and isinstance(value, (bool, int, float)):
             hint = f'; write it in quotes: "{spell(value)}"'
         elif wanted != "text" and isinstance(value, str) and value.strip():
-            hint = "; write it without quotes" if _looks_like(wanted, value) else ""
+            if _BEYOND.match(value) and isinf(float(value)):
+                hint = ": it is beyond the numbers that YAML has"
+            elif _looks_like(wanted, value):
+                hint = "; write it without quotes"
         where = _name(place)
         self.refuse(place, f"{where} must be {_article(wanted)}, but is {describe(value)}{hint}", "scheduler:A-743")
+
+
+_BEYOND = re.compile(r"[-+]?(?:\.\d+|\d+(?:\.\d*)?)[eE]\+?\d+\Z")
+"""A number in form that YAML reads as text, since it is larger than any that it knows."""
+
+
+def _bare_word(place: Place) -> str:
+    """How a true/false value is spelt where that is not `true` or `false`, such as `on`; empty without a text."""
+    location = place.location()
+    document = getattr(place.object, "document", None)
+    if location is None or document is None:
+        return ""
+    start, end = location.span
+    lines = document.text.split("\n")
+    number = start.line - document.first_line
+    if start.line != end.line or not 0 <= number < len(lines):
+        return ""
+    written: str = lines[number][start.column : end.column]
+    return written if written.lower() in ("y", "n", "yes", "no", "on", "off") else ""
 
 
 def is_placeholder(text: str) -> bool:

@@ -59,9 +59,7 @@ def obstacle(demand: Demand, shape: Shape, taint: Taint) -> Obstacle:
     )
 
 
-def nearest_toleration(
-    tolerations: tuple[Toleration, ...], taint: Taint
-) -> tuple[Toleration, int, str, str] | None:
+def nearest_toleration(tolerations: tuple[Toleration, ...], taint: Taint) -> tuple[Toleration, int, str, str] | None:
     """The toleration that is meant for the taint and misses it: with its number, the rule, and what it does instead."""
     found: tuple[Toleration, int, str, str] | None = None
     for index, toleration in enumerate(tolerations):
