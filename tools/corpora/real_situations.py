@@ -23,22 +23,7 @@ LEFT_OUT: dict[str, str] = {}
 """Cases that are not asked, with the reason and the public source."""
 
 OUT_OF_SCOPE = {
-    "006-antiaffinity-empty-selector-excludes-everything": "pod anti-affinity on nodes of NodePools",
     "008-controller-only-karpenter-pools": "the nodes that Karpenter itself runs on may take it: bootstrap-nodes",
-    "017-spread-zone-listed-without-subnet": "topology spread over zones of NodePools",
-    "018-spread-custom-capacity-key": "topology spread over a custom key of NodePools",
-    "020-spread-hostname-scheduleanyway-one-node-each": "topology spread over zones of NodePools",
-    "023-zone-affinity-with-volume-deadlock": "pod affinity and volumes on nodes of NodePools",
-    "054-pod-affinity-target-not-there": "pod affinity on nodes of NodePools",
-    "056-pod-affinity-mutual-without-self": "pod affinity on nodes of NodePools",
-    "058-mindomains-equal-zones-ok": "topology spread over zones of NodePools",
-    "096-statefulset-spread-versus-volume-zone": "topology spread over zones of NodePools",
-    "109-spread-domain-from-foreign-pool": "topology spread over zones of NodePools",
-    "110-spread-foreign-pool-fixed-by-pod-affinity": "topology spread over zones of NodePools",
-    "114-zone-antiaffinity-rollout-three-of-three": "pod anti-affinity over zones of NodePools",
-    "115-antiaffinity-with-matchlabelkeys-rollout-ok": "pod anti-affinity over zones of NodePools",
-    "178-spread-over-capacity-type-single-pool-ok": "topology spread over capacity types of NodePools",
-    "179-spread-over-capacity-type-spot-unusable": "topology spread over capacity types of NodePools",
 }
 """Cases that something decides beyond labels, taints, resources, limits, NodePools and node classes."""
 

@@ -36,7 +36,8 @@ from unpend.settings import Settings
 
 if TYPE_CHECKING:
     from unpend.placement.cluster_autoscaler.verdicts import GroupsJoined, GroupsRun
-    from unpend.placement.karpenter.verdicts import Joined, KarpenterRun
+    from unpend.placement.karpenter.joined import Joined
+    from unpend.placement.karpenter.verdicts import KarpenterRun
 
 Admit = Callable[[Workload], EffectivePod]
 
@@ -128,6 +129,9 @@ class _Run:
             for placing in placings:
                 self.groups.ask(placing.workload.id, placing.demand, placing.pod)
         counts = count_all(placings, self.fixed, self.inventory, self.settings)
+        if self.karpenter is not None:
+            on_nodes = {name: answer.at_most for name, answer in counts.answers.items()}
+            self.karpenter.count(placings, self.fixed, on_nodes)
         for found in first:
             yield self._placed(found, counts) if isinstance(found, Placing) else found
 

@@ -200,16 +200,6 @@ def soft_constraints(pod: EffectivePod) -> Iterator[Soft]:
             yield Soft(None, held, constraint.place, "the ScheduleAnyway spread")
 
 
-def hard_topology(pod: EffectivePod) -> Held:
-    """Whether the required topology rules of a pod are met by a new node of its own."""
-    affinity = pod.spec.affinity
-    if affinity.pod_required:
-        return "unknown"
-    keys = [term.topology_key for term in affinity.anti_required]
-    keys += [c.topology_key for c in pod.spec.spread if c.when_unsatisfiable == "DoNotSchedule"]
-    return "yes" if all(key == HOSTNAME for key in keys) else "unknown"
-
-
 def _refused(
     demand: Demand,
     pod: EffectivePod,

@@ -12,7 +12,7 @@ from unpend.algebra.values import ValueSet
 from unpend.model.karpenter_labels import AWS_DOMAIN, in_domain, normalized
 from unpend.model.pod import EffectivePod
 from unpend.placement.demand import Demand
-from unpend.placement.karpenter.asked import Asked, asked_of, hard_topology
+from unpend.placement.karpenter.asked import Asked, asked_of
 from unpend.placement.karpenter.managed import ManagedPools
 from unpend.placement.karpenter.plan import Plan, Planner
 from unpend.placement.karpenter.pool import AWS_GROUP, ManagedPool
@@ -113,7 +113,7 @@ class Decider:
             version=self.pools.version,
             respects=self.respects,
             relaxes_taints=self.pools.relaxes_taints,
-            hard=hard_topology(pod),
+            hard="yes",
             volumes=ways_of(demand.volumes),
             ignores_claims=self.settings.karpenter.ignore_dra_requests,
             dropped=dropped,
@@ -282,7 +282,7 @@ def _refused_by_any_shape(pool: ManagedPool, demand: Demand) -> Cause | None:
     ):
         return "resources"
     for alternative in demand.alternatives:
-        if not alternative.broken and all(_could_have(pool, key, w) for key, w in alternative.folded.items()):
+        if not alternative.broken and all(could_have(pool, key, w) for key, w in alternative.folded.items()):
             return None
     return "labels"
 
@@ -292,7 +292,7 @@ def fewest_changes(pool: ManagedPool, demand: Demand) -> int:
     taints = untolerated(demand.tolerations + demand.possible_tolerations, pool.staying_taints, FILTERING_EFFECTS)
     labels = min(
         (
-            sum(not _could_have(pool, key, wanted) for key, wanted in alternative.folded.items())
+            sum(not could_have(pool, key, wanted) for key, wanted in alternative.folded.items())
             for alternative in demand.alternatives
             if not alternative.broken
         ),
@@ -301,7 +301,8 @@ def fewest_changes(pool: ManagedPool, demand: Demand) -> int:
     return len(taints) + labels
 
 
-def _could_have(pool: ManagedPool, key: str, wanted: ValueSet) -> bool:
+def could_have(pool: ManagedPool, key: str, wanted: ValueSet) -> bool:
+    """Whether some node of a pool could have a label in a set."""
     if wanted.is_impossible:
         return False
     if pool.space is not None:

@@ -29,7 +29,7 @@ def most_pods(answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int
     ):
         # Even one pod a node leaves room.
         return None
-    per_type = _copies(answer, demand, pod, needed)
+    per_type = copies_per_type(answer, demand, pod, needed, answer.taken)
     bounds = []
     for name, limit in pool.pool.limits.items():
         if name == "nodes":
@@ -45,15 +45,17 @@ def most_pods(answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int
     return min(bounds, default=None)
 
 
-def _copies(answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int) -> dict[int, int]:
-    """Per instance type that may be launched: how many of the pods one node holds at most."""
+def copies_per_type(
+    answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int, mask: int, *, surely: bool = False
+) -> dict[int, int]:
+    """Per instance type in a mask: how many of the pods (cut off at `needed`) a node holds at most, or surely."""
     pool, grid = answer.pool, answer.pool.grid
     assert grid is not None
     assert pool.space is not None
     alone = bool(demand.ports) or _apart(pod)
     requests = {**{n: a if n == "cpu" else a * 1000 for n, a in demand.requests.items()}, "pods": 1000}
     found = {}
-    types = grid.collapse(answer.taken)
+    types = grid.collapse(mask)
     while types:
         lowest = types & -types
         number = lowest.bit_length() - 1
@@ -61,7 +63,8 @@ def _copies(answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int) 
         copies = 1 if alone else needed
         for name, amount in requests.items():
             # The highest possible amount: memory may turn out to be more than configured.
-            copies = min(copies, pool.space.high.amount(name, number)[1] // amount)
+            free = pool.space.low.amount(name, number)[0] if surely else pool.space.high.amount(name, number)[1]
+            copies = min(copies, free // amount)
         found[number] = max(copies, 1)
     return found
 

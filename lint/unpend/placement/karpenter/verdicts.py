@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from unpend.catalog.load import catalogs_of
 from unpend.model.inventory import Inventory
 from unpend.model.karpenter_labels import NODE_POOL
@@ -9,6 +11,7 @@ from unpend.model.pod import EffectivePod
 from unpend.placement.conflict import conflict
 from unpend.placement.counts import Placing
 from unpend.placement.demand import Demand
+from unpend.placement.fixed import FixedNodes
 from unpend.placement.karpenter.daemon_verdicts import daemon_on_pool, together
 from unpend.placement.karpenter.daemons import daemons_of
 from unpend.placement.karpenter.decide import (
@@ -17,17 +20,17 @@ from unpend.placement.karpenter.decide import (
     PoolAnswer,
 )
 from unpend.placement.karpenter.devices import locked_out
+from unpend.placement.karpenter.joined import Joined, PoolsRuling
 from unpend.placement.karpenter.limits import most_pods
 from unpend.placement.karpenter.managed import ManagedPool, ManagedPools, belongs
 from unpend.placement.karpenter.repair import nearest_pool
 from unpend.placement.karpenter.together import best_first, hangs_on_memory, spot_pools, starving, zones_of
+from unpend.placement.karpenter.topology import Tally, Topology, has_rules
 from unpend.placement.karpenter.words import refusals
 from unpend.placement.scheduler import filters
 from unpend.placement.verdict import (
     Answer,
     Cause,
-    Certainty,
-    Deferred,
     Fact,
     Obstacle,
     PoolVerdict,
@@ -45,78 +48,6 @@ _RANKS: tuple[Verdict, ...] = ("never", "loop", "partial", "conditional", "fits"
 _ORDER: tuple[Verdict, ...] = ("never", "loop", "conditional", "fits")
 
 
-@dataclass(frozen=True, slots=True)
-class PoolsRuling:
-    """What all NodePools together say of one pod."""
-
-    verdict: Verdict
-    cause: Cause | None
-    facts: tuple[Fact, ...] = ()
-    assumptions: tuple[str, ...] = ()
-    certainty: Certainty = "proved"
-    pool: str = ""
-    at_most: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """The part of the NodePools in the verdict of one workload. `decides` says that theirs is the verdict."""
-
-    run: KarpenterRun
-    placing: Placing
-    ruling: PoolsRuling
-    decides: bool
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict of the NodePools."""
-        return self.ruling.verdict
-
-    @property
-    def cause(self) -> Cause | None:
-        """Its cause."""
-        return self.ruling.cause
-
-    @property
-    def facts(self) -> tuple[Fact, ...]:
-        """What it depends on."""
-        return self.ruling.facts
-
-    def completed(self, verdict: WorkloadVerdict) -> WorkloadVerdict:
-        """A verdict on the Nodes alone, except for verdict, cause and facts, with what the NodePools add to it."""
-        run, workload = self.run, self.placing.workload.id
-        of_nodes = verdict.pools
-        pools = Deferred(lambda: (*of_nodes, *run.pool_verdicts(workload)))
-        zones = tuple(sorted({*verdict.zones, *run.zones(workload)}))
-        if not self.decides:
-            return replace(verdict, pools=pools, zones=zones)
-        counts = verdict.replicas
-        if self.verdict in ("fits", "conditional"):
-            counts = replace(counts, at_most=counts.needed)
-        if self.verdict == "fits":
-            counts = replace(counts, at_least=counts.needed)
-        if self.verdict == "partial":
-            counts = replace(counts, at_most=self.ruling.at_most, at_least=min(counts.at_least, self.ruling.at_most))
-        refused = self.verdict in ("never", "loop")
-        found, repair = run.explanation(workload) if refused else ((), None)
-        nearest, conflict = verdict.nearest, verdict.conflict
-        if repair is not None and (nearest is None or len(repair.changes) <= len(nearest.changes)):
-            nearest, conflict = repair, ()
-        return replace(
-            verdict,
-            certainty=worst_certainty((verdict.certainty, self.ruling.certainty)),
-            assumptions=tuple(sorted({*verdict.assumptions, *self.ruling.assumptions})),
-            replicas=counts,
-            pools=pools,
-            conflict=(conflict or found) if refused else (),
-            witness=verdict.witness or (run.witness(workload) if self.verdict == "fits" else None),
-            nearest=nearest if refused else None,
-            zones=zones,
-            spot=run.spot(workload),
-            contention=(),
-        )
-
-
 @dataclass(slots=True)
 class KarpenterRun:
     """The NodePools of one inventory under one set of settings, with the answers to all of its workloads."""
@@ -124,19 +55,24 @@ class KarpenterRun:
     inventory: Inventory
     settings: Settings
     decider: Decider = field(init=False)
+    topology: Topology = field(init=False)
     _answers: dict[str, tuple[PoolAnswer, ...]] = field(default_factory=dict)
     _final: dict[str, tuple[PoolAnswer, ...]] = field(default_factory=dict)
     _pods: dict[str, tuple[Demand, EffectivePod]] = field(default_factory=dict)
     _reached: dict[int, tuple[set[str], set[str]]] = field(default_factory=dict)
+    _tallies: Mapping[str, Tally] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         daemons = daemons_of(self.inventory, self.settings)
         catalogs = catalogs_of(self.settings)
         self.decider = Decider(ManagedPools(self.inventory, self.settings, daemons, catalogs))
+        self.topology = Topology(self.decider.pools, self.inventory, self.settings)
 
     def ask(self, workload: str, demand: Demand, pod: EffectivePod) -> None:
         """Ask for one pod of a workload; all have to be asked before the first verdict is read."""
         answers = self.decider.answers(demand, pod)
+        if has_rules(pod):
+            answers = tuple(self.topology.first(answer, demand, pod) for answer in answers)
         self._answers[workload] = answers
         self._pods[workload] = (demand, pod)
         best = best_first(answers)
@@ -147,6 +83,11 @@ class KarpenterRun:
                 sure.add(workload)
             elif answer.plan.possible and not answer.needs_others:
                 possible.add(workload)
+
+    def count(self, placings: Sequence[Placing], fixed: FixedNodes, on_nodes: Mapping[str, int]) -> None:
+        """Count the replicas of all workloads by their topology rules; `on_nodes` pods of each find room on Nodes."""
+        known = {p.workload.id: self.answers(p.workload.id) for p in placings} if self.decider.pools.pools else {}
+        self._tallies = self.topology.count(placings, fixed, known, on_nodes)
 
     def others(self, workload: str, pool: ManagedPool) -> Others:
         """Whether a pool has nodes for another reason than a pod of this workload (F)."""
@@ -239,10 +180,39 @@ class KarpenterRun:
                 "bootstrap-nodes", "whether nodes that Karpenter did not make take it", placing.demand.spec_place
             )
             ruling = PoolsRuling("conditional", "bootstrap-nodes", (fact,), pool=ruling.pool)
+        if ruling.verdict in ("fits", "conditional") and nodes != "fits":
+            ruling = self._tallied(placing, ruling)
         if ruling.verdict == "fits" and nodes != "fits":
             ruling = self._limited(placing, ruling, on_nodes)
         decides = nodes == "never" or _RANKS.index(ruling.verdict) > _RANKS.index(nodes)
         return Joined(self, placing, ruling, decides)
+
+    def _tallied(self, placing: Placing, ruling: PoolsRuling) -> PoolsRuling:
+        """The verdict for all replicas by their topology rules, Nodes and NodePools taken together."""
+        tally = self._tallies.get(placing.workload.id)
+        if tally is None:
+            return ruling
+        certainty = worst_certainty((ruling.certainty, "assumed")) if tally.derived else ruling.certainty
+        ruling = replace(ruling, tally=tally, certainty=certainty)
+        most, needed = tally.at_most, placing.needed
+        if most is not None and most < needed:
+            verdict: Verdict = "partial" if most > 0 else "never"
+            return replace(ruling, verdict=verdict, cause=tally.cause or "topology", facts=(), at_most=most)
+        if ruling.verdict == "conditional":
+            return replace(ruling, facts=tuple(dict.fromkeys((*ruling.facts, *tally.facts))))
+        if tally.at_least < needed:
+            named = [f.name for f in tally.facts if f.name in ("existing-node", "launch-choice")]
+            cause: Cause = "unknown-fact"
+            if named:
+                cause = "existing-node" if named[0] == "existing-node" else "launch-choice"
+            return replace(ruling, verdict="conditional", cause=cause, facts=tally.facts)
+        if tally.contention:
+            return replace(ruling, verdict="conditional", cause="contention", facts=tally.facts)
+        if tally.stuck is None:
+            return replace(ruling, verdict="conditional", cause="unknown-fact", facts=tally.facts)
+        if tally.stuck:
+            return replace(ruling, verdict="conditional", cause="placement-order", facts=tally.facts)
+        return ruling
 
     def _limited(self, placing: Placing, ruling: PoolsRuling, on_nodes: int) -> PoolsRuling:
         """A verdict for all replicas: `partial` where the limits of all pools that take the pod are too small."""

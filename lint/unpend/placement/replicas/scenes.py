@@ -130,7 +130,7 @@ class Scenes:
         found = self._stages.get(scene)
         if found is None:
             space = self._space(scene)
-            spots = _spots(space, scene.optimistic, [want.demand for want in self.wanted if want.demand.volumes])
+            spots = spots_of(space, scene.optimistic, [want.demand for want in self.wanted if want.demand.volumes])
             sitting = self._sitting(scene)
             candidates = tuple(self._candidate(want, space, scene.optimistic) for want in self.wanted)
             world = build(spots, candidates, sitting, self.namespaces)
@@ -231,7 +231,8 @@ class Scenes:
         )
 
 
-def _spots(space: Space, optimistic: bool, with_volumes: Sequence[Demand]) -> list[Spot]:
+def spots_of(space: Space, optimistic: bool, with_volumes: Sequence[Demand]) -> list[Spot]:
+    """The shapes of a space as nodes, with as much free as there possibly, or surely, is."""
     spots = []
     more = volume_counts.on_shapes(with_volumes, space) if with_volumes else [{} for _ in space.shapes]
     for number, shape in enumerate(space.shapes):
