@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pytest
 
 from unpend.algebra.selectors import matches
-from unpend.algebra.syntax import domain_of, is_qualified_name
+from unpend.algebra.syntax import qualified_name_fault
 
 
 class Expression(NamedTuple):
@@ -57,9 +57,4 @@ def test_a_selector_needs_every_expression(expressions: list[Expression], expect
 )
 def test_label_keys(key: str, expected: bool) -> None:
     """`A-1502`."""
-    assert is_qualified_name(key) is expected
-
-
-def test_domain_of_a_key() -> None:
-    assert domain_of("example.com/app") == "example.com"
-    assert domain_of("app") == ""
+    assert (qualified_name_fault(key) is None) is expected

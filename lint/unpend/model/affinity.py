@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from unpend.algebra.syntax import dns_label_fault, qualified_name_fault
 from unpend.model.fields import entries, integer, mapping, text, texts, under
 from unpend.model.pod import Affinity, NodeSelectorTerm, PodAffinityTerm, PreferredNodeTerm
 from unpend.model.problems import Problems
 from unpend.model.selectors import item_place, label_selector, node_selector_term
-from unpend.model.syntax import dns_label_fault, qualified_name_fault
 from unpend.source.place import Place
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from unpend.algebra.syntax import dns_label_fault, qualified_name_fault
 from unpend.model.field_names import CONTAINER_FIELDS, check_container_fields
 from unpend.model.fields import entries, integer, mapping, text, under
 from unpend.model.pod import Amount, Container, ContainerPort, ContainerRole, PodSpec, Resources
 from unpend.model.problems import Problems
-from unpend.model.quantities import resources
+from unpend.model.quantities import milli_of, resources
 from unpend.model.selectors import unknown_word
-from unpend.model.syntax import dns_label_fault, milli_of, qualified_name_fault
 from unpend.source.place import Place
 
 _NONE: dict[str, Amount] = {}

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from unpend.algebra.syntax import label_value_fault, qualified_name_fault
 from unpend.model.fields import entries, integer, text, texts, under
 from unpend.model.karpenter import Duration, PoolRequirement
 from unpend.model.karpenter_labels import Version
 from unpend.model.problems import Problems, describe
 from unpend.model.selectors import unknown_word
-from unpend.model.syntax import label_value_fault, qualified_name_fault
 from unpend.source.place import Place
 
 _OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})

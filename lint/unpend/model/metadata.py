@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from unpend.algebra.syntax import label_value_fault, qualified_name_fault
 from unpend.model.fields import mapping, text, under
 from unpend.model.pod import Label
 from unpend.model.problems import Problems
-from unpend.model.syntax import label_value_fault, qualified_name_fault
 from unpend.settings import Settings
 from unpend.source.document import Object
 from unpend.source.place import Place

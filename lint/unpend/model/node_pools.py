@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from unpend.algebra.syntax import label_value_fault, qualified_name_fault
 from unpend.model.builder import Builder
 from unpend.model.fields import entries, integer, mapping, text, under
 from unpend.model.karpenter import Disruption, Duration, NodeClassRef, NodePool
@@ -16,7 +17,6 @@ from unpend.model.pod import Taint
 from unpend.model.problems import Problems
 from unpend.model.quantities import resources
 from unpend.model.selectors import unknown_word
-from unpend.model.syntax import label_value_fault, qualified_name_fault
 from unpend.source.document import Object
 from unpend.source.place import Place
 

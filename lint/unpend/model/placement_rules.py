@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from unpend.algebra.syntax import label_value_fault, qualified_name_fault
 from unpend.model.fields import entries, integer, mapping, text, texts, under
 from unpend.model.metadata import check_label
 from unpend.model.pod import Label, SpreadConstraint, Taint, Toleration
 from unpend.model.problems import Problems
 from unpend.model.selectors import label_selector, unknown_word
-from unpend.model.syntax import label_value_fault, qualified_name_fault
 from unpend.source.place import Place
 
 _EFFECTS = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute"})

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
+from unpend.algebra import quantity
 from unpend.model.fields import mapping, under
 from unpend.model.pod import Amount, Resources
 from unpend.model.problems import Problems, describe
-from unpend.model.syntax import milli_of, quantity_fault
 from unpend.source.place import Place
 
 _EMPTY: dict[str, Amount] = {}
+
+
+@lru_cache(maxsize=8192, typed=True)
+def milli_of(value: str | int | float) -> int | None:
+    """A quantity in thousandths of its unit, rounded up (A-204); None when the text is no quantity (A-741)."""
+    try:
+        return quantity.milli(value)
+    except quantity.QuantityError:
+        return None
+
+
+def _fault(value: str | int | float) -> str:
+    try:
+        quantity.milli(value)
+    except quantity.QuantityError as error:
+        return str(error)
+    return ""
 
 
 def amount(value: Any, place: Place, problems: Problems) -> Amount | None:
@@ -19,7 +37,7 @@ def amount(value: Any, place: Place, problems: Problems) -> Amount | None:
         milli = milli_of(value)
         if milli is not None:
             return Amount(milli, str(value), place)
-        problems.refuse(place, quantity_fault(value), "scheduler:A-741")
+        problems.refuse(place, _fault(value), "scheduler:A-741")
     else:
         problems.refuse(
             place, f"a quantity such as 500m or 2Gi is needed here, but this is {describe(value)}", "scheduler:A-743"

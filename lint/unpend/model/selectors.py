@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from unpend.algebra.syntax import label_value_fault, qualified_name_fault, subdomain_fault
 from unpend.model.fields import entries, mapping, text, texts, under
 from unpend.model.metadata import check_label
 from unpend.model.pod import Expression, LabelSelector, NodeSelectorTerm
 from unpend.model.problems import Problems
-from unpend.model.syntax import label_value_fault, qualified_name_fault, subdomain_fault
 from unpend.source.place import Place
 
 LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")

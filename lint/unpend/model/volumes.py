@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from unpend.algebra.syntax import dns_label_fault
 from unpend.model.fields import entries, mapping, text, under
 from unpend.model.pod import Volume
 from unpend.model.problems import Problems
-from unpend.model.syntax import dns_label_fault
 from unpend.source.place import Place
 
 _NO_SOURCE: dict[str, Any] = {}

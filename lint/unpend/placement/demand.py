@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
+from unpend.algebra.syntax import label_value_fault, qualified_name_fault
 from unpend.algebra.values import ValueSet, from_expression, one_of
 from unpend.model.pod import ContainerPort, EffectivePod, Expression, Label, NodeSelectorTerm, Toleration
-from unpend.model.syntax import label_value_fault, qualified_name_fault
 from unpend.placement.volumes import NO_VOLUMES, PodVolumes
 from unpend.records import dataclass, field, replace
 from unpend.source.place import Place

@@ -17,7 +17,7 @@ from unpend.model.node_groups.group import Named, NodeGroup, Planned, Provider, 
 from unpend.model.node_groups.taints import CAPA_EFFECTS, EFFECTS, EKS_EFFECTS, taint_text
 from unpend.model.pod import Amount, Label, Taint
 from unpend.model.problems import Problems
-from unpend.model.syntax import milli_of
+from unpend.model.quantities import milli_of
 from unpend.records import dataclass, replace
 from unpend.source.document import Object
 from unpend.source.place import Place

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from unpend.model.node_groups.taints import EFFECTS, EKS_EFFECTS
 from unpend.model.pod import Amount, Label, Taint
-from unpend.model.syntax import milli_of
+from unpend.model.quantities import milli_of
 
 TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
 LABEL = TEMPLATE + "label/"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from unpend.algebra.syntax import label_value_fault, qualified_name_fault
 from unpend.model.fields import entries, text, under
 from unpend.model.pod import Taint
 from unpend.model.problems import Problems, describe
 from unpend.model.selectors import unknown_word
-from unpend.model.syntax import label_value_fault, qualified_name_fault
 from unpend.source.place import Place
 
 EFFECTS = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute"})
