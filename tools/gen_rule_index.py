@@ -62,7 +62,7 @@ def _entry(entry: RuleEntry) -> str:
         f"        {_quoted(entry.topic)},",
         f"        {_quoted(entry.severity)},",
     ]
-    for field in ("needs", "enabled", "profiles", "options", "rank", "competes", "assumes_closed", "summary"):
+    for field in ("needs", "enabled", "profiles", "options", "rank", "competes", "assumes_closed", "when", "summary"):
         value = getattr(entry, field)
         if value != getattr(_DEFAULTS, field):
             lines.append(f"        {field}={_value(value)},")

@@ -135,6 +135,10 @@ def against(obstacle: Obstacle | None, message: str) -> tuple[Related, ...]:
     return () if obstacle is None or obstacle.against is None else (Related(message, obstacle.against.place),)
 
 
+Feature = Literal["spread", "pod-affinity", "node-selection", "tolerations"]
+"""What pods may use: spread constraints, (anti-)affinity to pods, node selectors or affinity, tolerations."""
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One option of a rule: its default decides the accepted type (int, float, str, bool or a tuple of str)."""
@@ -151,7 +155,8 @@ class Rule:
 
     `enabled`: on in the default profile; `profiles` lists the other profiles that turn it on (`strict` turns on all).
     `competes`: its findings carry a subject; lower `rank` explains better. `assumes_closed`: the kinds of facts that
-    its statement takes for complete; where one of them is open, the findings speak at `info`.
+    its statement takes for complete; where one of them is open, the findings speak at `info`. `when`: features of pods
+    without which it has nothing to say, so that its module need not even be imported.
     """
 
     name: str
@@ -166,6 +171,7 @@ class Rule:
     profiles: tuple[str, ...] = ()
     competes: bool = False
     assumes_closed: tuple[WorldKind, ...] = ()
+    when: tuple[Feature, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -186,6 +192,7 @@ class Rule:
             rank=self.rank,
             competes=self.competes,
             assumes_closed=self.assumes_closed,
+            when=self.when,
             summary=self.summary,
         )
 
@@ -204,6 +211,7 @@ class RuleEntry:
     rank: int = 100
     competes: bool = False
     assumes_closed: tuple[WorldKind, ...] = ()
+    when: tuple[Feature, ...] = ()
     summary: str = ""
 
 

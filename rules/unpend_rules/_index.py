@@ -11,6 +11,7 @@ INDEX: tuple[RuleEntry, ...] = (
         rank=50,
         competes=True,
         assumes_closed=("pools",),
+        when=("pod-affinity",),
         summary="Required anti-affinity among more replicas than there are domains.",
     ),
     RuleEntry(
@@ -255,6 +256,7 @@ INDEX: tuple[RuleEntry, ...] = (
         "warning",
         needs=("workloads",),
         assumes_closed=("pools",),
+        when=("node-selection",),
         summary="One of several required node affinity terms can never match, so a fallback does not exist.",
     ),
     RuleEntry(
@@ -362,6 +364,7 @@ INDEX: tuple[RuleEntry, ...] = (
         "warning",
         needs=("workloads", "pools"),
         assumes_closed=("pools",),
+        when=("tolerations",),
         summary="A pod can only run on GPU nodes but requests no GPU.",
     ),
     RuleEntry(
@@ -832,6 +835,7 @@ INDEX: tuple[RuleEntry, ...] = (
         rank=46,
         competes=True,
         assumes_closed=("workloads",),
+        when=("pod-affinity",),
         summary="Workloads that wait for each other by required pod affinity.",
     ),
     RuleEntry(
@@ -842,6 +846,7 @@ INDEX: tuple[RuleEntry, ...] = (
         rank=47,
         competes=True,
         assumes_closed=("pools", "workloads"),
+        when=("pod-affinity",),
         summary="Required pod affinity to pods that can only be elsewhere.",
     ),
     RuleEntry(
@@ -852,6 +857,7 @@ INDEX: tuple[RuleEntry, ...] = (
         rank=45,
         competes=True,
         assumes_closed=("workloads",),
+        when=("pod-affinity",),
         summary="Required pod affinity to pods that do not exist.",
     ),
     RuleEntry(
@@ -1178,6 +1184,7 @@ INDEX: tuple[RuleEntry, ...] = (
         rank=70,
         competes=True,
         assumes_closed=("pools",),
+        when=("spread",),
         summary="Rules about other pods that cannot hold together for all replicas.",
     ),
     RuleEntry(
@@ -1186,6 +1193,7 @@ INDEX: tuple[RuleEntry, ...] = (
         "warning",
         needs=("workloads", "pools"),
         assumes_closed=("pools",),
+        when=("spread",),
         summary="A spread that counts tainted nodes which its pods do not tolerate.",
     ),
     RuleEntry(
@@ -1196,6 +1204,7 @@ INDEX: tuple[RuleEntry, ...] = (
         rank=45,
         competes=True,
         assumes_closed=("pools",),
+        when=("spread",),
         summary="A spread that counts domains in which its pods can never be.",
     ),
     RuleEntry(
@@ -1205,6 +1214,7 @@ INDEX: tuple[RuleEntry, ...] = (
         needs=("workloads",),
         enabled=False,
         profiles=("reliability",),
+        when=("spread",),
         summary="A spread that lets all replicas share one domain.",
     ),
     RuleEntry(
@@ -1215,6 +1225,7 @@ INDEX: tuple[RuleEntry, ...] = (
         rank=40,
         competes=True,
         assumes_closed=("pools",),
+        when=("spread",),
         summary="A spread over a label that no node has.",
     ),
     RuleEntry(
@@ -1224,6 +1235,7 @@ INDEX: tuple[RuleEntry, ...] = (
         needs=("workloads", "nodepools"),
         enabled=False,
         profiles=("reliability",),
+        when=("spread",),
         summary="A zone spread without `minDomains`: zones that have no node yet do not count.",
     ),
     RuleEntry(
@@ -1234,6 +1246,7 @@ INDEX: tuple[RuleEntry, ...] = (
         rank=42,
         competes=True,
         assumes_closed=("pools",),
+        when=("spread",),
         summary="`minDomains` above the number of domains that there are.",
     ),
     RuleEntry(
@@ -1243,6 +1256,7 @@ INDEX: tuple[RuleEntry, ...] = (
         needs=("workloads",),
         rank=40,
         competes=True,
+        when=("spread",),
         summary="`minDomains` beside `ScheduleAnyway`: the API refuses the pod.",
     ),
     RuleEntry(
@@ -1252,6 +1266,7 @@ INDEX: tuple[RuleEntry, ...] = (
         needs=("workloads",),
         enabled=False,
         profiles=("reliability",),
+        when=("spread",),
         summary="A hard spread that counts the old and the new pods of a rollout together.",
     ),
     RuleEntry(
@@ -1259,6 +1274,7 @@ INDEX: tuple[RuleEntry, ...] = (
         "topology",
         "warning",
         needs=("workloads",),
+        when=("spread",),
         summary="A spread constraint that does not count the pods of its own workload.",
     ),
     RuleEntry(
@@ -1266,6 +1282,7 @@ INDEX: tuple[RuleEntry, ...] = (
         "topology",
         "warning",
         needs=("workloads",),
+        when=("spread",),
         summary="A spread constraint without a selector: it counts no pods.",
     ),
     RuleEntry(
@@ -1274,6 +1291,7 @@ INDEX: tuple[RuleEntry, ...] = (
         "warning",
         needs=("workloads", "pools"),
         assumes_closed=("pools",),
+        when=("spread",),
         summary="A spread over a key that has one value for these pods.",
     ),
     RuleEntry(
@@ -1307,6 +1325,7 @@ INDEX: tuple[RuleEntry, ...] = (
         "taints",
         "warning",
         needs=("workloads",),
+        when=("tolerations",),
         summary="An ordinary workload tolerates every taint.",
     ),
     RuleEntry(
@@ -1317,6 +1336,7 @@ INDEX: tuple[RuleEntry, ...] = (
         rank=40,
         competes=True,
         assumes_closed=("pools",),
+        when=("tolerations",),
         summary="A toleration names the key of a taint, but another value or effect.",
     ),
     RuleEntry(
@@ -1363,6 +1383,7 @@ INDEX: tuple[RuleEntry, ...] = (
         enabled=False,
         profiles=("strict",),
         assumes_closed=("pools",),
+        when=("tolerations",),
         summary="A toleration that no taint of any pool answers.",
     ),
     RuleEntry(
@@ -1432,6 +1453,7 @@ INDEX: tuple[RuleEntry, ...] = (
         "warning",
         needs=("workloads", "pools"),
         assumes_closed=("pools",),
+        when=("spread",),
         summary="Without one zone a hard spread keeps replicas Pending although there is room.",
     ),
     RuleEntry(

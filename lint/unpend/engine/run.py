@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from unpend.engine.crashes import Crashes
 from unpend.engine.drafts import Draft, Resolver
+from unpend.engine.features import Features
 from unpend.engine.fold import finish, reported
 from unpend.engine.needs import Needs, effective_world
 from unpend.engine.options import RunOptions
@@ -197,12 +198,16 @@ def _is_test_hook(item: Object) -> bool:
 def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry, options: RunOptions) -> _ClusterRun:
     facts = Facts(cluster.inventory, cluster.settings, cluster.troubles)
     needs = Needs(cluster.inventory, cluster.settings)
+    features = Features(cluster.inventory)
     crashes = Crashes()
     skipped: dict[str, str] = {}
     yielded: list[Yielded] = []
     ran: list[str] = []
 
     def ask(active: ActiveRule) -> None:
+        if not features.all(active.entry.when):
+            ran.append(active.entry.name)
+            return
         try:
             found = [_checked(f) for f in registry.load(active.entry.name).check(facts, active.options)]
         except Exception as error:
@@ -320,4 +325,17 @@ def _skipped(runs: Mapping[str, _ClusterRun]) -> tuple[SkippedRule, ...]:
 
 
 def _notices(clusters: Sequence[ClusterInput]) -> tuple[Notice, ...]:
-    return tuple(dict.fromkeys(notice for c in clusters for notice in notices(c.troubles)))
+    found = [notice for c in clusters for notice in notices(c.troubles)]
+    for cluster in clusters:
+        if cluster.settings.zone_shift:
+            from unpend.placement.zone_shift import zones_nowhere
+
+            found += [
+                Notice(f"zone shift: no pool or Node{_of(cluster.name)} is in zone {zone}", severity="warning")
+                for zone in zones_nowhere(cluster.inventory, cluster.settings)
+            ]
+    return tuple(dict.fromkeys(found))
+
+
+def _of(cluster: str) -> str:
+    return f" of {cluster}" if cluster else ""

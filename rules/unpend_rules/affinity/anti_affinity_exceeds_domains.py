@@ -147,4 +147,5 @@ RULE = Rule(
     rank=50,
     competes=True,
     assumes_closed=("pools",),
+    when=("pod-affinity",),
 )

@@ -149,4 +149,5 @@ RULE = Rule(
     rank=46,
     competes=True,
     assumes_closed=("workloads",),
+    when=("pod-affinity",),
 )

@@ -190,4 +190,5 @@ RULE = Rule(
     rank=47,
     competes=True,
     assumes_closed=("pools", "workloads"),
+    when=("pod-affinity",),
 )

@@ -139,4 +139,5 @@ RULE = Rule(
     rank=45,
     competes=True,
     assumes_closed=("workloads",),
+    when=("pod-affinity",),
 )

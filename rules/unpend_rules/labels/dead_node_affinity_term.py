@@ -107,4 +107,5 @@ RULE = Rule(
     check=check,
     needs=("workloads",),
     assumes_closed=("pools",),
+    when=("node-selection",),
 )

@@ -167,4 +167,5 @@ RULE = Rule(
     check=check,
     needs=("workloads", "pools"),
     assumes_closed=("pools",),
+    when=("tolerations",),
 )

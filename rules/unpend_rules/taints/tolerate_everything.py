@@ -78,4 +78,5 @@ RULE = Rule(
     doc=__doc__,
     check=check,
     needs=("workloads",),
+    when=("tolerations",),
 )

@@ -118,4 +118,5 @@ RULE = Rule(
     rank=40,
     competes=True,
     assumes_closed=("pools",),
+    when=("tolerations",),
 )

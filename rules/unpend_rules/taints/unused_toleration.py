@@ -101,4 +101,5 @@ RULE = Rule(
     enabled=False,
     profiles=("strict",),
     assumes_closed=("pools",),
+    when=("tolerations",),
 )

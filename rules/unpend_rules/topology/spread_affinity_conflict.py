@@ -184,4 +184,5 @@ RULE = Rule(
     rank=70,
     competes=True,
     assumes_closed=("pools",),
+    when=("spread",),
 )

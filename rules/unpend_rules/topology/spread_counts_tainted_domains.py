@@ -172,4 +172,5 @@ RULE = Rule(
     check=check,
     needs=("workloads", "pools"),
     assumes_closed=("pools",),
+    when=("spread",),
 )

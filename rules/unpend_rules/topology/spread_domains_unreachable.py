@@ -179,4 +179,5 @@ RULE = Rule(
     rank=45,
     competes=True,
     assumes_closed=("pools",),
+    when=("spread",),
 )

@@ -107,4 +107,5 @@ RULE = Rule(
     needs=("workloads",),
     enabled=False,
     profiles=("reliability",),
+    when=("spread",),
 )

@@ -119,4 +119,5 @@ RULE = Rule(
     rank=40,
     competes=True,
     assumes_closed=("pools",),
+    when=("spread",),
 )

@@ -144,4 +144,5 @@ RULE = Rule(
     needs=("workloads", "nodepools"),
     enabled=False,
     profiles=("reliability",),
+    when=("spread",),
 )

@@ -139,4 +139,5 @@ RULE = Rule(
     rank=42,
     competes=True,
     assumes_closed=("pools",),
+    when=("spread",),
 )

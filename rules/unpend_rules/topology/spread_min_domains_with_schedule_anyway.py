@@ -95,4 +95,5 @@ RULE = Rule(
     needs=("workloads",),
     rank=40,
     competes=True,
+    when=("spread",),
 )

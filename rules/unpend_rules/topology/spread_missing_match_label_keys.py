@@ -117,4 +117,5 @@ RULE = Rule(
     needs=("workloads",),
     enabled=False,
     profiles=("reliability",),
+    when=("spread",),
 )

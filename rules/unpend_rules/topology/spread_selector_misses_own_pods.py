@@ -125,4 +125,5 @@ RULE = Rule(
     doc=__doc__,
     check=check,
     needs=("workloads",),
+    when=("spread",),
 )

@@ -94,4 +94,5 @@ RULE = Rule(
     doc=__doc__,
     check=check,
     needs=("workloads",),
+    when=("spread",),
 )

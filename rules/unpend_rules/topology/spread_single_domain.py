@@ -124,4 +124,5 @@ RULE = Rule(
     check=check,
     needs=("workloads", "pools"),
     assumes_closed=("pools",),
+    when=("spread",),
 )

@@ -171,4 +171,5 @@ RULE = Rule(
     check=check,
     needs=("workloads", "pools"),
     assumes_closed=("pools",),
+    when=("spread",),
 )
