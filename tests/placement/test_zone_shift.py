@@ -8,7 +8,7 @@ import pytest
 
 import unpend
 from unpend.model.reading import read_objects
-from unpend.placement.zone_shift import ZoneRow, without_zone, zone_losses
+from unpend.placement.zone_shift import ZoneRow, without_zone, zone_losses, zones_nowhere
 from unpend.records import replace
 from unpend.rule import Facts
 from unpend.settings import Settings, World
@@ -68,6 +68,14 @@ def deployment(replicas: int, cpu: str = "100m", **spec: Any) -> Json:
 def spread(when: str = "DoNotSchedule", skew: int = 1, **more: Any) -> list[Json]:
     selector = {"matchLabels": {"app": "web"}}
     return [{"maxSkew": skew, "topologyKey": ZONE, "whenUnsatisfiable": when, "labelSelector": selector, **more}]
+
+
+def anywhere() -> list[Json]:
+    node_class, nodes = pool("us-east-1a")
+    nodes["spec"]["template"]["spec"]["requirements"] = [
+        {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}
+    ]
+    return [node_class, nodes]
 
 
 def rows(*objects: Json) -> list[ZoneRow]:
@@ -135,11 +143,7 @@ def test_a_single_zone_says_nothing() -> None:
 
 
 def test_zones_that_nobody_knows_are_not_guessed() -> None:
-    node_class, nodes = pool("us-east-1a")
-    nodes["spec"]["template"]["spec"]["requirements"] = [
-        {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}
-    ]
-    assert rows(node_class, nodes, deployment(3)) == []
+    assert rows(*anywhere(), deployment(3)) == []
 
 
 @pytest.mark.parametrize("zones", [("us-east-1b",), ("use1-az9", "us-east-1b")])
@@ -165,3 +169,15 @@ def test_without_a_zone_nothing_of_it_is_left() -> None:
 
 def _only(inventory: Any, zone: str) -> Any:
     return (replace(inventory.node_pools[0].requirements[0], values=(zone,)),)
+
+
+def test_a_zone_that_nothing_mentions_is_told() -> None:
+    def nowhere(zone: str, *objects: Json) -> tuple[str, ...]:
+        settings = Settings(zone_shift=(zone,))
+        return zones_nowhere(read_objects(objects_of(list(objects)), settings), settings)
+
+    assert nowhere("us-east-1x", *THREE) == ("us-east-1x",)
+    assert nowhere("us-east-1a", *THREE) == ()
+    assert nowhere("b", node("n1", "a"), node("n2", "b")) == ()
+    assert nowhere("c", node("n1", "a"), node("n2", "b")) == ("c",)
+    assert nowhere("use1-az4", *anywhere()) == ()

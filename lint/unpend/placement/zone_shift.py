@@ -185,6 +185,26 @@ def shifted(inventory: Inventory, zones: tuple[str, ...]) -> Inventory:
     return replace(inventory, nodes=nodes)
 
 
+def zones_nowhere(inventory: Inventory, settings: Settings) -> tuple[str, ...]:
+    """The zones of a zone shift that nothing mentions; none where some pool does not say in which zones it is."""
+    known = {*settings.zones, *settings.zone_ids, *settings.zone_ids.values()}
+    known.update(zone for given in settings.node_classes.values() for zone in given.get("zones") or ())
+    known.update(zone for node in inventory.nodes if (zone := _zone(node)) is not None)
+    for node_class in inventory.node_classes:
+        known.update(name for subnet in node_class.subnets or () for name in (subnet.zone, subnet.zone_id))
+    subnets = {(c.kind, c.name) for c in inventory.node_classes if c.subnets is not None}
+    for pool in inventory.node_pools:
+        listed = [r for r in pool.requirements if r.key in (ZONE, AWS_ZONE_ID) and r.operator == "In"]
+        known.update(value for r in listed for value in r.values)
+        if not listed and (pool.node_class.kind, pool.node_class.name) not in subnets and not settings.zones:
+            return ()
+    for group in inventory.node_groups:
+        known.update(zone.name for zone in group.zones)
+        if not (group.all_zones and group.zones) and not settings.zones:
+            return ()
+    return tuple(zone for zone in settings.zone_shift if zone not in known)
+
+
 def _zone(node: Node) -> str | None:
     label = node.labels.get(ZONE)
     return None if label is None else label.value

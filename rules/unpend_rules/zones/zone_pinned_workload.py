@@ -130,7 +130,9 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _pin(facts: Facts, workload: Workload) -> Pin | None:
     spec = workload.template.spec
-    if not spec.node_selector and not spec.affinity.required:
+    keys = {label.key for label in spec.node_selector}
+    keys.update(e.key for term in spec.affinity.required or () for e in term.expressions)
+    if ZONE not in keys:
         return None
     alternatives = [a for a in demand_of(facts.effective(workload)).alternatives if not a.broken]
     zones: set[str] = set()
