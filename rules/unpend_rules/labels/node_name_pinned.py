@@ -50,9 +50,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from unpend.algebra.taints import untolerated
 from unpend.model.inventory import Workload
 from unpend.model.pod import PodTemplate
-from unpend.rule import Facts, Finding, Rule
+from unpend.rule import Facts, Finding, Related, Rule
 from unpend.source.place import Place
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -66,7 +67,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if workload.kind == "DaemonSet":
             continue
         if workload.template.spec.node_name:
-            yield _named(workload.template, workload.id)
+            yield _evicted(facts, workload) or _named(workload.template, workload.id)
         for name, place in _pins(workload):
             if name not in hosts | names:
                 yield Finding(
@@ -80,6 +81,25 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         # A dump of a cluster has the name of the node that the scheduler chose; a manifest has what its author wrote.
         if not pod.place.at("metadata", "uid").value and not pod.place.at("status").value:
             yield _named(pod.template, None)
+
+
+def _evicted(facts: Facts, workload: Workload) -> Finding | None:
+    """A pod pinned to a node whose NoExecute taint it does not tolerate: it is evicted and made again, for ever."""
+    spec = workload.template.spec
+    node = next((n for n in facts.inventory.nodes if n.name == spec.node_name), None)
+    pod = facts.effective(workload)
+    taints = untolerated(pod.spec.tolerations, node.taints, ("NoExecute",)) if node is not None else ()
+    if not taints or workload.kind == "Pod":
+        return None
+    taint = taints[0]
+    return Finding(
+        spec.place.at("nodeName"),
+        f"nodeName {spec.node_name!r} goes past the scheduler, and the taint {taint.key} (NoExecute) of that node evicts the "
+        f"pod: the {workload.kind} makes it again, and so on for ever.",
+        related=(Related(f"the taint of Node/{spec.node_name}", taint.place),),
+        workload=workload.id,
+        repair="ask for a label that a group of nodes carries, and tolerate its taints",
+    )
 
 
 def _named(template: PodTemplate, workload: str | None) -> Finding:
