@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-FORMATS = ("text", "concise", "json", "lsp", "sarif", "github")
+FORMATS = ("text", "concise", "json", "lsp", "sarif", "github", "gitlab", "junit", "markdown")
 
 
 def test_a_pod_that_no_node_takes_is_an_error_with_both_places(unpend: Any) -> None:

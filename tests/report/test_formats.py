@@ -17,7 +17,7 @@ from unpend.report.terminal import width
 from unpend.source.place import Location, Position, Span
 from unpend_schemas import load_json
 
-SUFFIX = {"json": "json", "lsp": "json", "sarif": "sarif"}
+SUFFIX = {"json": "json", "lsp": "json", "sarif": "sarif", "gitlab": "json"}
 HOSTILE = "a b,c:d%e\n\x1b[31m::error::ü\udcff.yaml"
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from unpend.engine.result import Result
     from unpend.report.options import ReportOptions
 
-FORMATS: tuple[str, ...] = ("text", "concise", "json", "lsp", "sarif", "github")
+FORMATS: tuple[str, ...] = ("text", "concise", "json", "lsp", "sarif", "github", "gitlab", "junit", "markdown")
 
 
 class _Format(Protocol):
