@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from collections import OrderedDict
 from collections.abc import Callable
-from threading import Lock
 
 from unpend.source import table as rows
 from unpend.source.compose import build
@@ -39,7 +39,7 @@ class _Recent:
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[TableMaker, str], Composed | None] = OrderedDict()
         self._size = 0
-        self._lock = Lock()
+        self._lock = allocate_lock()
 
     def get(self, make: TableMaker, text: str) -> Composed | None:
         key = make, text

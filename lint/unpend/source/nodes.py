@@ -5,8 +5,8 @@ Plain means that `data.fast_data` read the document: no aliases, no tags, no mer
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from collections import OrderedDict
-from threading import Lock
 from typing import Any
 
 from yaml import MappingNode, ScalarNode
@@ -102,7 +102,7 @@ class _Recent:
     def __init__(self) -> None:
         self._kept: OrderedDict[str, PlainNodes] = OrderedDict()
         self._size = 0
-        self._lock = Lock()
+        self._lock = allocate_lock()
 
     def get(self, text: str) -> PlainNodes:
         with self._lock:

@@ -66,8 +66,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.rule import Facts, Finding, Related, Rule
-from unpend.startup.probes import probes_in
-from unpend.startup.stages import shown
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -77,6 +75,9 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             data = container.place.value
             if not isinstance(data, Mapping) or "livenessProbe" not in data or "readinessProbe" not in data:
                 continue
+            from unpend.startup.probes import probes_in
+            from unpend.startup.stages import shown
+
             probes = probes_in(data, container.place)
             liveness, readiness = probes.liveness, probes.readiness
             if probes.startup is not None or liveness is None or readiness is None:

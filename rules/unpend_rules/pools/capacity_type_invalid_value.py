@@ -56,9 +56,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.model.karpenter_labels import CAPACITY_TYPE, KNOWN_VALUES
-from unpend.model.node_pool_rules import unknown_values
 from unpend.model.pod import PodSpec
-from unpend.placement.karpenter.manifest_problems import manifest_problems
 from unpend.rule import Facts, Finding, Rule, placement, rejection
 from unpend.source.place import Place
 
@@ -67,6 +65,15 @@ KNOWN = KNOWN_VALUES[CAPACITY_TYPE]
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each list of values, or value, that Karpenter does not know."""
+    if facts.inventory.problems or facts.inventory.node_pools:
+        yield from _pools(facts)
+    yield from _pods(facts)
+
+
+def _pools(facts: Facts) -> Iterator[Finding]:
+    from unpend.model.node_pool_rules import unknown_values
+    from unpend.placement.karpenter.manifest_problems import manifest_problems
+
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("capacity-type", ()):
         subject = rejection(told.problem.place, told.problem.semantics)
@@ -79,7 +86,6 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             if requirement is not None and requirement.at("key").value == CAPACITY_TYPE:
                 wrong = str(problem.place.value)
                 yield Finding(problem.place, f"{problem.message}.", severity="warning", repair=_repair(wrong))
-    yield from _pods(facts)
 
 
 def _pods(facts: Facts) -> Iterator[Finding]:

@@ -65,10 +65,9 @@ spec:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from typing import Any
 
-from unpend.algebra.quantity import parse
+from unpend.algebra.quantity import milli
 from unpend.rule import Facts, Finding, Option, Rule
 
 BYTES = ("memory", "ephemeral-storage")
@@ -76,7 +75,7 @@ BYTES = ("memory", "ephemeral-storage")
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each amount that nobody means."""
-    least, most = parse(options["smallest-memory"]) * 1000, options["largest-cpu"] * 1000
+    least, most = milli(options["smallest-memory"]), options["largest-cpu"] * 1000
     for workload in facts.inventory.workloads:
         spec = workload.template.spec
         for container in (*spec.containers, *spec.init_containers):
@@ -84,6 +83,8 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 for resource, amount in amounts.items():
                     why = None
                     if resource in BYTES and 0 < amount.milli < least:
+                        from decimal import Decimal
+
                         why = f"{Decimal(amount.milli) / 1000:f} bytes of {resource}"
                     elif resource == "cpu" and amount.milli >= most:
                         why = f"{amount.milli // 1000} cores"
