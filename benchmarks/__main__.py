@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks import corpus
+from benchmarks import corpus, growth
 
 PYTHON = sys.executable
 UNPEND = [PYTHON, "-m", "unpend"]
@@ -145,7 +145,27 @@ def memory_and_growth() -> None:
             previous = spent
 
 
-BENCHMARKS: dict[str, Callable[[], None]] = {"start-up": start_up, "bulk": bulk, "memory": memory_and_growth}
+def hard_cases() -> None:
+    print("\nGrowth where all workloads fail, compete or look at each other (aim ≤ 2.2 × the half)")
+    for case in growth.CASES:
+        spent = []
+        for count in (1_000, 2_000):
+            with tempfile.TemporaryDirectory() as folder:
+                root = Path(folder)
+                (root / ".git").mkdir()
+                for name, text in zip(("apps.yaml", "nodes.yaml"), growth.texts(case, count), strict=True):
+                    (root / name).write_text(text, encoding="utf-8")
+                check = [*UNPEND, "check", "apps.yaml", "--pools", "nodes.yaml", "--output", "json"]
+                spent.append(statistics.median(wall(check, root) for _ in range(3)))
+        print(f"  {case:44} {spent[1] / spent[0]:5.2f} × the half   {spent[1]:6.2f} s for 2000")
+
+
+BENCHMARKS: dict[str, Callable[[], None]] = {
+    "start-up": start_up,
+    "bulk": bulk,
+    "memory": memory_and_growth,
+    "growth": hard_cases,
+}
 
 
 def main() -> None:
