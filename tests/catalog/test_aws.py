@@ -8,8 +8,8 @@ from unpend.algebra.values import absent, at_least, exists, none_of, one_of
 from unpend.catalog.aws import FAMILY, GENERATION, INSTANCE, TENANCY, aws_catalog, region_of
 from unpend.catalog.catalog import Zone, age_warning, named_zones
 from unpend.catalog.index import bits
-from unpend.catalog.instance import ARCH, CAPACITY_TYPE, INSTANCE_TYPE, OS, REGION, WINDOWS_BUILD, ZONE, ZONE_ID
 from unpend.catalog.profile import NodeProfile
+from unpend.model.node_labels import ARCH, AWS_ZONE_ID, CAPACITY_TYPE, INSTANCE_TYPE, OS, REGION, WINDOWS_BUILD, ZONE
 
 AWS = aws_catalog()
 
@@ -107,7 +107,7 @@ def test_zone_names_are_open_until_they_are_given() -> None:
     named = AWS.shapes(region="eu-west-1", zones=named_zones(["eu-west-1a"], {"eu-west-1a": "euw1-az3"}))
     assert named.may(ZONE, somewhere) == AWS.sold("eu-west-1", Zone(id="euw1-az3"))[0]
     assert named.may(ZONE, one_of(["eu-west-1b"])) == 0
-    assert named.may(ZONE_ID, one_of(["euw1-az3"])) == named.may(ZONE, somewhere)
+    assert named.may(AWS_ZONE_ID, one_of(["euw1-az3"])) == named.may(ZONE, somewhere)
     assert named.may(REGION, one_of(["eu-west-1"])) == named.may(ZONE, exists())
     assert named.may(ZONE, absent()) & named.may(ZONE, exists()) == 0
 

@@ -10,8 +10,8 @@ from unpend.catalog.allocatable import allocatable
 from unpend.catalog.aws import LABELS, AwsCatalog, aws_catalog
 from unpend.catalog.catalog import Zone
 from unpend.catalog.index import Resources, Shapes, bits
-from unpend.catalog.instance import CAPACITY_TYPE, OS, ZONE
 from unpend.catalog.profile import NodeProfile
+from unpend.model.node_labels import CAPACITY_TYPE, OS, ZONE
 
 KEYS = (*LABELS, OS, ZONE, CAPACITY_TYPE, "team")
 

@@ -12,9 +12,9 @@ from unpend.algebra.quantity import milli
 from unpend.algebra.values import exists, one_of
 from unpend.catalog.azure import azure_sizes
 from unpend.catalog.catalog import CatalogError, Zone
-from unpend.catalog.instance import CAPACITY_TYPE, INSTANCE_TYPE, ZONE
 from unpend.catalog.load import catalog_for, catalog_of, catalogs_of
 from unpend.catalog.own import OwnCatalog, own_catalog
+from unpend.model.node_labels import CAPACITY_TYPE, INSTANCE_TYPE, ZONE
 from unpend.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,20 +12,9 @@ from unpend.algebra.values import ValueSet, number_of
 from unpend.catalog.allocatable import Hardware, allocatable, capacity
 from unpend.catalog.catalog import Zone
 from unpend.catalog.index import OfferingGroup, Resources, Shapes
-from unpend.catalog.instance import (
-    ARCH,
-    CAPACITY_TYPE,
-    INSTANCE_TYPE,
-    OS,
-    REGION,
-    WINDOWS_BUILD,
-    ZONE,
-    ZONE_ID,
-    InstanceType,
-    Interval,
-    Offering,
-)
+from unpend.catalog.instance import InstanceType, Interval, Offering
 from unpend.catalog.profile import WINDOWS_BUILDS, NodeProfile
+from unpend.model.node_labels import ARCH, AWS_ZONE_ID, CAPACITY_TYPE, INSTANCE_TYPE, OS, REGION, WINDOWS_BUILD, ZONE
 
 PREFIX = "karpenter.k8s.aws/"
 INSTANCE = PREFIX + "instance-"
@@ -40,7 +29,7 @@ AmountsOf = Callable[[Hardware, NodeProfile], Mapping[str, Interval]]
 
 _ZONE_NAME = re.compile(r"((?:[a-z]+-)+[0-9]+)(-[a-z0-9-]*[0-9])?[a-z]")
 _TYPE_NAME = re.compile(r"([a-z]+)(?:-[0-9]+tb)?([0-9]+).*\.")
-_OFFERED_AS = (ZONE, ZONE_ID, REGION, CAPACITY_TYPE)
+_OFFERED_AS = (ZONE, AWS_ZONE_ID, REGION, CAPACITY_TYPE)
 
 
 def region_of(zone_name: str) -> str | None:
@@ -71,7 +60,7 @@ class AwsCatalog:
         self._shapes: dict[tuple[NodeProfile, str | None, tuple[Zone, ...]], Shapes] = {}
         self._resources: dict[tuple[NodeProfile, AmountsOf], Resources] = {}
         self._classes: dict[bool, list[tuple[Hardware, list[int]]]] = {}
-        self.well_known = frozenset(LABELS) - {INSTANCE_TYPE, ARCH} | _RESERVATION_LABELS | {ZONE_ID}
+        self.well_known = frozenset(LABELS) - {INSTANCE_TYPE, ARCH} | _RESERVATION_LABELS | {AWS_ZONE_ID}
 
     # What is known
 
@@ -272,7 +261,7 @@ class AwsCatalog:
                 groups,
                 lambda number: self._type(number, profile, groups, region),
                 region,
-                (ZONE, ZONE_ID, REGION),
+                (ZONE, AWS_ZONE_ID, REGION),
                 lambda: self.resources(profile, capacity),
             )
         return found

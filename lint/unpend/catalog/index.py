@@ -10,7 +10,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
 from unpend.algebra.values import ValueSet
-from unpend.catalog.instance import CAPACITY_TYPE, REGION, ZONE, ZONE_ID, InstanceType
+from unpend.catalog.instance import InstanceType
+from unpend.model.node_labels import AWS_ZONE_ID, CAPACITY_TYPE, REGION, ZONE
 from unpend.records import dataclass, field
 
 Column = Sequence[int]
@@ -168,7 +169,7 @@ class OfferingGroup:
         known = (
             (CAPACITY_TYPE, self.capacity_type),
             (ZONE, self.zone),
-            (ZONE_ID, self.zone_id),
+            (AWS_ZONE_ID, self.zone_id),
             (REGION, region or ""),
         )
         return tuple(pair for pair in known if pair[1]) + self.labels

@@ -7,15 +7,6 @@ from typing import NamedTuple
 
 from unpend.records import dataclass, field
 
-INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-ARCH = "kubernetes.io/arch"
-OS = "kubernetes.io/os"
-ZONE = "topology.kubernetes.io/zone"
-ZONE_ID = "topology.k8s.aws/zone-id"
-REGION = "topology.kubernetes.io/region"
-CAPACITY_TYPE = "karpenter.sh/capacity-type"
-WINDOWS_BUILD = "node.kubernetes.io/windows-build"
-
 
 class Interval(NamedTuple):
     """An amount in thousandths of its unit that is known to lie between two numbers, both possible.

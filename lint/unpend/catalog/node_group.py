@@ -11,9 +11,10 @@ from unpend.catalog.allocatable import GB, MIB, Hardware, address_limited_pods, 
 from unpend.catalog.aws import AwsCatalog, aws_catalog
 from unpend.catalog.azure import azure_sizes
 from unpend.catalog.catalog import Catalog
-from unpend.catalog.instance import ARCH, INSTANCE_TYPE, Interval, exactly
+from unpend.catalog.instance import Interval, exactly
 from unpend.catalog.own import OwnCatalog
 from unpend.catalog.profile import NodeProfile
+from unpend.model.node_labels import ARCH, INSTANCE_TYPE
 from unpend.records import dataclass
 
 GPU = "nvidia.com/gpu"

@@ -9,16 +9,9 @@ from unpend.algebra.quantity import QuantityError, milli
 from unpend.algebra.values import ValueSet
 from unpend.catalog.catalog import CatalogError, Zone
 from unpend.catalog.index import OfferingGroup, Resources, Shapes, bits
-from unpend.catalog.instance import (
-    CAPACITY_TYPE,
-    INSTANCE_TYPE,
-    ZONE,
-    ZONE_ID,
-    InstanceType,
-    Offering,
-    exactly,
-)
+from unpend.catalog.instance import InstanceType, Offering, exactly
 from unpend.catalog.profile import NodeProfile
+from unpend.model.node_labels import AWS_ZONE_ID, CAPACITY_TYPE, INSTANCE_TYPE, ZONE
 
 Amounts = tuple[tuple[str, int], ...]
 Sections = tuple[tuple[str, Amounts], ...]
@@ -88,7 +81,7 @@ class OwnCatalog:
 
     def _label_masks(self, key: str, groups: Sequence[OfferingGroup]) -> Mapping[str, int]:
         masks = self._masks.get(key, {})
-        if not self._anywhere or key not in (ZONE, ZONE_ID, CAPACITY_TYPE):
+        if not self._anywhere or key not in (ZONE, AWS_ZONE_ID, CAPACITY_TYPE):
             return masks
         masks = dict(masks)
         for group in groups:
@@ -172,7 +165,7 @@ def _type(position: int, data: Mapping[str, Any]) -> InstanceType:
         _offering(one, (*path, "offerings", number)) for number, one in enumerate(data.get("offerings", ()))
     )
     labels = {INSTANCE_TYPE: (data["name"],)}
-    for key, pick in ((ZONE, "zone"), (ZONE_ID, "zone_id"), (CAPACITY_TYPE, "capacity_type")):
+    for key, pick in ((ZONE, "zone"), (AWS_ZONE_ID, "zone_id"), (CAPACITY_TYPE, "capacity_type")):
         values = dict.fromkeys(getattr(one, pick) for one in offerings if one.available and getattr(one, pick))
         if values:
             labels[key] = tuple(values)

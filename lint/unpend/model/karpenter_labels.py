@@ -9,25 +9,27 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from unpend.model.node_labels import ARCH as ARCH
+from unpend.model.node_labels import AWS_ZONE_ID as AWS_ZONE_ID
+from unpend.model.node_labels import CAPACITY_TYPE as CAPACITY_TYPE
+from unpend.model.node_labels import HOSTNAME as HOSTNAME
+from unpend.model.node_labels import INSTANCE_TYPE as INSTANCE_TYPE
+from unpend.model.node_labels import OLDER
+from unpend.model.node_labels import OS as OS
+from unpend.model.node_labels import REGION as REGION
+from unpend.model.node_labels import WINDOWS_BUILD as WINDOWS_BUILD
+from unpend.model.node_labels import ZONE as ZONE
+
 Version = tuple[int, int]
 
 UNRELEASED: Version = (9999, 0)
 """Stands for "not released yet" among the releases below."""
 
 NODE_POOL = "karpenter.sh/nodepool"
-CAPACITY_TYPE = "karpenter.sh/capacity-type"
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = "topology.kubernetes.io/zone"
-REGION = "topology.kubernetes.io/region"
-INSTANCE_TYPE = "node.kubernetes.io/instance-type"
-ARCH = "kubernetes.io/arch"
-OS = "kubernetes.io/os"
-WINDOWS_BUILD = "node.kubernetes.io/windows-build"
 REGISTERED = "karpenter.sh/registered"
 INITIALIZED = "karpenter.sh/initialized"
 
 AWS_NODE_CLASS = "karpenter.k8s.aws/ec2nodeclass"
-AWS_ZONE_ID = "topology.k8s.aws/zone-id"
 AWS_TENANCY = "karpenter.k8s.aws/instance-tenancy"
 
 CORE_WELL_KNOWN = frozenset(
@@ -79,11 +81,7 @@ KNOWN_VALUES: dict[str, frozenset[str]] = {
 """Keys of which Karpenter knows every value (`N-12`, `P-4`)."""
 
 OLDER_NAMES: dict[str, str] = {
-    "failure-domain.beta.kubernetes.io/zone": ZONE,
-    "failure-domain.beta.kubernetes.io/region": REGION,
-    "beta.kubernetes.io/arch": ARCH,
-    "beta.kubernetes.io/os": OS,
-    "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
+    **OLDER,
     "topology.ebs.csi.aws.com/zone": ZONE,
 }
 """Keys that are read as another one wherever a requirement is built (`karpenter.md` §2.3); not in topology keys."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unpend.model.inventory import Inventory
+from unpend.model.node_labels import ARCH, CAPACITY_TYPES, INSTANCE_TYPE, ZONE
 from unpend.placement.pool_summary import MachineType, PoolReport, Reach, Size, by_size
 from unpend.placement.pools import ALL_NODES, MOST_SHOWN
 from unpend.placement.verdict import Verdict, WorkloadVerdict
@@ -61,12 +62,12 @@ def _nodes(inventory: Inventory, settings: Settings) -> tuple[PoolReport, ...]:
             usable="no" if node.unschedulable else "yes",
             why="it is cordoned (spec.unschedulable)" if node.unschedulable else "",
             semantics="scheduler:P-301" if node.unschedulable else "",
-            types=1 if _label(node.labels, _TYPE) else None,
-            architectures=_labels([node.labels], "kubernetes.io/arch"),
-            zones=_labels([node.labels], "topology.kubernetes.io/zone"),
-            capacity_types=_labels([node.labels], *_CAPACITY_TYPES),
+            types=1 if _label(node.labels, INSTANCE_TYPE) else None,
+            architectures=_labels([node.labels], ARCH),
+            zones=_labels([node.labels], ZONE),
+            capacity_types=_labels([node.labels], *CAPACITY_TYPES),
             largest=MachineType(
-                _label(node.labels, _TYPE) or node.name,
+                _label(node.labels, INSTANCE_TYPE) or node.name,
                 {name: amount.milli for name, amount in node.allocatable.items()},
             ),
             size=Size(1, 1),
@@ -79,7 +80,7 @@ def _nodes(inventory: Inventory, settings: Settings) -> tuple[PoolReport, ...]:
         return singles
     usable = [node for node in nodes if not node.unschedulable]
     labels = [node.labels for node in usable]
-    types = _labels(labels, _TYPE)
+    types = _labels(labels, INSTANCE_TYPE)
     return (
         PoolReport(
             pool=ALL_NODES,
@@ -88,18 +89,14 @@ def _nodes(inventory: Inventory, settings: Settings) -> tuple[PoolReport, ...]:
             usable="yes" if usable else "no",
             why="" if usable else "all of them are cordoned (spec.unschedulable)",
             types=len(types) or None,
-            architectures=_labels(labels, "kubernetes.io/arch"),
-            zones=_labels(labels, "topology.kubernetes.io/zone"),
-            capacity_types=_labels(labels, *_CAPACITY_TYPES),
+            architectures=_labels(labels, ARCH),
+            zones=_labels(labels, ZONE),
+            capacity_types=_labels(labels, *CAPACITY_TYPES),
             largest=max((s.largest for s in singles if s.largest), key=by_size, default=None),
             size=Size(len(usable), len(usable)),
             place=None,
         ),
     )
-
-
-_TYPE = "node.kubernetes.io/instance-type"
-_CAPACITY_TYPES = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")
 
 
 def _label(labels: Mapping[str, Any], key: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unpend.model.node_labels import CAPACITY_TYPES, INSTANCE_TYPE, ZONE
 from unpend.placement.demand import Demand
 from unpend.placement.fixed import FixedNodes
 from unpend.placement.scheduler import filters
@@ -13,10 +14,6 @@ from unpend.records import dataclass, field
 
 ALL_NODES = "Nodes"
 MOST_SHOWN = 20
-
-ZONE = "topology.kubernetes.io/zone"
-_TYPE = "node.kubernetes.io/instance-type"
-_CAPACITY_TYPES = ("karpenter.sh/capacity-type", "eks.amazonaws.com/capacityType")
 
 TOLERATION_FACT = "extended-resource-toleration"
 DAEMONSET_FACT = "daemonset-placement"
@@ -177,4 +174,4 @@ def witness_of(shape: Shape, pool: str) -> Witness:
     def label(*keys: str) -> str | None:
         return next((v for key in keys if isinstance(v := shape.labels.get(key), str)), None)
 
-    return Witness(pool, label(_TYPE), label(ZONE), label(*_CAPACITY_TYPES), node=shape.name)
+    return Witness(pool, label(INSTANCE_TYPE), label(ZONE), label(*CAPACITY_TYPES), node=shape.name)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from unpend.model.node_labels import ZONE
 from unpend.placement.demand import Demand
 from unpend.placement.scheduler.node_volume_limits import copies
 from unpend.placement.space import Shape
 from unpend.placement.verdict import Change
 from unpend.placement.volumes import Disk, Mount
-
-ZONE = "topology.kubernetes.io/zone"
 
 
 def change_volume(mount: Mount, shape: Shape) -> Change:

@@ -7,15 +7,12 @@ from itertools import product
 
 from unpend.algebra.values import ValueSet, absent, one_of
 from unpend.model.inventory import PersistentVolume
+from unpend.model.node_labels import OLDER, REGION, ZONE
 from unpend.model.pod import Label
 from unpend.placement.demand import Alternative, Written, alternative_from
 
-_ZONE, _REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
-_OLD = {
-    "failure-domain.beta.kubernetes.io/zone": _ZONE,
-    "failure-domain.beta.kubernetes.io/region": _REGION,
-}
-_ZONE_KEYS = (_ZONE, _REGION, *_OLD)
+_OLD = {older: key for older, key in OLDER.items() if key in (ZONE, REGION)}
+_ZONE_KEYS = (ZONE, REGION, *_OLD)
 
 
 def zone_label_alternatives(volume: PersistentVolume) -> tuple[Alternative, ...]:

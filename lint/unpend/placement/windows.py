@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from unpend.model.inventory import Inventory
-
-OS = "kubernetes.io/os"
-BUILD = "node.kubernetes.io/windows-build"
+from unpend.model.node_labels import OS, WINDOWS_BUILD
 
 
 def windows_builds(inventory: Inventory) -> frozenset[str] | None:
@@ -16,7 +14,7 @@ def windows_builds(inventory: Inventory) -> frozenset[str] | None:
         system = node.labels.get(OS)
         if system is not None and system.value == "windows":
             runs = True
-            build = node.labels.get(BUILD)
+            build = node.labels.get(WINDOWS_BUILD)
             found.update([build.value] if build is not None else ())
     for group in inventory.node_groups:
         if group.os == "windows":

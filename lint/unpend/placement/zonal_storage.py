@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from unpend.model.inventory import StorageClass
+from unpend.model.node_labels import ZONE
 from unpend.placement.volumes import Mount
 
-ZONE = "topology.kubernetes.io/zone"
 ZONE_KEYS = frozenset(
     {
         ZONE,

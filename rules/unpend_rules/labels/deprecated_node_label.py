@@ -53,15 +53,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.model.inventory import Workload
+from unpend.model.node_labels import OLDER
 from unpend.rule import Facts, Finding, Rule, placement
 from unpend.source.place import Place
 
 REPLACED = {
-    "beta.kubernetes.io/arch": "kubernetes.io/arch",
-    "beta.kubernetes.io/os": "kubernetes.io/os",
-    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    **OLDER,
     "kubernetes.io/role": "a label of your own",
     "karpenter.sh/provisioner-name": "karpenter.sh/nodepool",
 }

@@ -52,11 +52,10 @@ from typing import Any
 
 from unpend.algebra.taints import untolerated
 from unpend.model.inventory import Workload
+from unpend.model.node_labels import HOSTNAME
 from unpend.model.pod import PodTemplate
 from unpend.rule import Facts, Finding, Related, Rule
 from unpend.source.place import Place
-
-HOSTNAME = "kubernetes.io/hostname"
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:

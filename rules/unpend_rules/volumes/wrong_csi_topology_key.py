@@ -53,9 +53,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from unpend.model.node_labels import ZONE
 from unpend.rule import Facts, Finding, Rule
 
-ZONE = "topology.kubernetes.io/zone"
 OLD_ZONE = "failure-domain.beta.kubernetes.io/zone"
 KEYS: Mapping[str, frozenset[str]] = {
     "topology.ebs.csi.aws.com/zone": frozenset({"ebs.csi.aws.com"}),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from unpend.model.node_labels import ARCH, EKS_CAPACITY_TYPE, HOSTNAME, OLDER, OS, REGION, ZONE
 from unpend.model.pod import Label
 from unpend.model.problems import Problems
 
 NODEGROUP = "eks.amazonaws.com/nodegroup"
-CAPACITY_TYPE = "eks.amazonaws.com/capacityType"
+CAPACITY_TYPE = EKS_CAPACITY_TYPE
 CAPACITY_TYPES = {"ON_DEMAND": "on-demand", "SPOT": "spot", "CAPACITY_BLOCK": "capacity-block"}
 EKSCTL_CLUSTER = "alpha.eksctl.io/cluster-name"
 EKSCTL_GROUP = "alpha.eksctl.io/nodegroup-name"
@@ -27,16 +28,12 @@ AWS_PERHAPS = frozenset({"topology.k8s.aws/zone-id", "k8s.io/cloud-provider-aws"
 
 _KUBELET = frozenset(
     {
-        "kubernetes.io/hostname",
-        "kubernetes.io/os",
-        "kubernetes.io/arch",
-        "beta.kubernetes.io/os",
-        "beta.kubernetes.io/arch",
-        "beta.kubernetes.io/instance-type",
-        "topology.kubernetes.io/zone",
-        "topology.kubernetes.io/region",
-        "failure-domain.beta.kubernetes.io/zone",
-        "failure-domain.beta.kubernetes.io/region",
+        HOSTNAME,
+        OS,
+        ARCH,
+        ZONE,
+        REGION,
+        *OLDER,
     }
 )
 _KUBELET_DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")

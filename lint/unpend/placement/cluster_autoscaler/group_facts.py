@@ -11,10 +11,10 @@ from unpend.model.inventory import Inventory, PersistentVolumeClaim, Workload
 from unpend.model.node_groups.group import Named, NodeGroup
 from unpend.model.node_groups.labels import AWS_PERHAPS, kubelet_refuses
 from unpend.model.node_groups.tags import label_tags, resource_tags, taint_tags
+from unpend.model.node_labels import ARCH, HOSTNAME, INSTANCE_TYPE, OLDER, OS, REGION, ZONE
 from unpend.model.pod import EffectivePod, Label, Taint
 from unpend.placement.cluster_autoscaler.flags import AGENTS
 from unpend.placement.cluster_autoscaler.groups import Group, Groups
-from unpend.placement.cluster_autoscaler.views import HOSTNAME, OLDER, OS
 from unpend.placement.demand import Demand, demand_of
 from unpend.settings import Settings
 
@@ -23,11 +23,11 @@ _EXTRA = ("ephemeral-storage", "hugepages-2Mi", "hugepages-1Gi", "aws.amazon.com
 _AUTOMATIC = frozenset(
     {
         HOSTNAME,
-        "kubernetes.io/arch",
-        "kubernetes.io/os",
-        "node.kubernetes.io/instance-type",
-        "topology.kubernetes.io/zone",
-        "topology.kubernetes.io/region",
+        ARCH,
+        OS,
+        INSTANCE_TYPE,
+        ZONE,
+        REGION,
         *OLDER,
         *AWS_PERHAPS,
     }

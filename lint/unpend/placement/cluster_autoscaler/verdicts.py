@@ -8,11 +8,11 @@ from functools import cached_property
 from unpend.algebra.selectors import matches
 from unpend.algebra.values import ValueSet
 from unpend.model.inventory import Inventory
+from unpend.model.node_labels import HOSTNAME, INSTANCE_TYPE, ZONE
 from unpend.model.pod import EffectivePod, LabelSelector
 from unpend.placement.cluster_autoscaler.daemon_verdicts import with_groups
 from unpend.placement.cluster_autoscaler.decide import GroupAnswer, answer
 from unpend.placement.cluster_autoscaler.groups import MOST_STANDING, Groups
-from unpend.placement.cluster_autoscaler.views import HOSTNAME, ZONE
 from unpend.placement.cluster_autoscaler.words import EVENT, not_scaled
 from unpend.placement.conflict import conflict
 from unpend.placement.counts import Placing, ReplicaAnswer, copies_on
@@ -315,7 +315,7 @@ class GroupsRun:
 def _pool_verdict(one: GroupAnswer) -> PoolVerdict:
     mask = one.accepted.possible if one.verdict in ("fits", "conditional") else 0
     shapes = one.group.actual.shapes if mask else ()
-    types = {shapes[n].labels.get("node.kubernetes.io/instance-type") for n in one.group.actual.bits(mask)}
+    types = {shapes[n].labels.get(INSTANCE_TYPE) for n in one.group.actual.bits(mask)}
     return PoolVerdict(
         pool=one.group.name,
         verdict=one.verdict,

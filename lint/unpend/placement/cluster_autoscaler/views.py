@@ -12,6 +12,7 @@ from unpend.catalog.profile import BlockDevice, NodeProfile
 from unpend.model.node_groups.group import NodeGroup
 from unpend.model.node_groups.labels import CAPACITY_TYPE
 from unpend.model.node_groups.tags import label_tags, resource_tags, taint_tags
+from unpend.model.node_labels import ARCH, HOSTNAME, INSTANCE_TYPE, OLDER, OS, REGION, WINDOWS_BUILD, ZONE
 from unpend.model.pod import Taint
 from unpend.placement.cluster_autoscaler.flags import AGENTS, Flags
 from unpend.placement.demand import to_units
@@ -21,24 +22,8 @@ from unpend.records import dataclass
 from unpend.settings import Settings
 from unpend.source.place import Place
 
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = "topology.kubernetes.io/zone"
-REGION = "topology.kubernetes.io/region"
 EBS_ZONE = "topology.ebs.csi.aws.com/zone"
-ARCH = "kubernetes.io/arch"
-OS = "kubernetes.io/os"
-TYPE = "node.kubernetes.io/instance-type"
-BUILD = "node.kubernetes.io/windows-build"
 TEMPLATE_NODE = "cluster-autoscaler.kubernetes.io/template-node"
-OLDER = {
-    "beta.kubernetes.io/arch": ARCH,
-    "beta.kubernetes.io/os": OS,
-    "beta.kubernetes.io/instance-type": TYPE,
-    "failure-domain.beta.kubernetes.io/zone": ZONE,
-    "failure-domain.beta.kubernetes.io/region": REGION,
-}
-"""Older names of labels that nodes carry beside the new ones (C-207, §6.1)."""
-
 ADD_ONS = (
     "feature.node.kubernetes.io/",
     "nvidia.com/",
@@ -83,7 +68,7 @@ class GroupSource:
             return label.place
         if key in (ZONE, REGION, EBS_ZONE) or OLDER.get(key) in (ZONE, REGION):
             return group.zones_place or group.place
-        if key in (TYPE, ARCH) or OLDER.get(key) in (TYPE, ARCH):
+        if key in (INSTANCE_TYPE, ARCH) or OLDER.get(key) in (INSTANCE_TYPE, ARCH):
             return self._types()
         if key == CAPACITY_TYPE:
             return group.capacity_place or group.place
@@ -197,7 +182,7 @@ class Views:
             HOSTNAME: exists(),
             OS: group.os,
             ZONE: zone,
-            TYPE: exists(),
+            INSTANCE_TYPE: exists(),
             ARCH: one_of(["amd64", "arm64"]),
         }
         if machine is not None:
@@ -206,12 +191,12 @@ class Views:
             labels[ARCH] = group.arch
         labels[REGION] = self._region(group, zone)
         if group.windows_build is not None:
-            labels[BUILD] = group.windows_build
+            labels[WINDOWS_BUILD] = group.windows_build
         elif group.os == "windows":
-            labels[BUILD] = exists()
+            labels[WINDOWS_BUILD] = exists()
         if group.provider == "other" and group.allocatable is None and machine is None and not group.instance_types:
             # A node outside every cloud has neither zone nor type unless somebody says so.
-            for key in (ZONE, REGION, TYPE):
+            for key in (ZONE, REGION, INSTANCE_TYPE):
                 if not isinstance(labels[key], str):
                     labels[key] = anything()
         for older, key in OLDER.items():
@@ -292,7 +277,7 @@ class Views:
         labels[TEMPLATE_NODE] = "true"
         if group.template != "azure":
             labels[OS] = labels["beta.kubernetes.io/os"] = "linux"
-            labels.pop(BUILD, None)
+            labels.pop(WINDOWS_BUILD, None)
             if group.provider == "aws":
                 labels[EBS_ZONE] = labels[ZONE]
         else:

@@ -13,8 +13,9 @@ from unpend.algebra import values as true_values
 from unpend.algebra.values import ValueSet
 from unpend.catalog.aws import region_of
 from unpend.catalog.index import OfferingGroup, Shapes
-from unpend.catalog.instance import ZONE, InstanceType
+from unpend.catalog.instance import InstanceType
 from unpend.model.karpenter_labels import CORE_WELL_KNOWN
+from unpend.model.node_labels import ZONE
 from unpend.placement.karpenter.requirement import Requirement
 from unpend.placement.space import Masks
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
-from unpend.catalog.instance import ZONE
 from unpend.model.inventory import Node
-from unpend.model.karpenter_labels import AWS_ZONE_ID, CAPACITY_TYPE, Version
+from unpend.model.karpenter_labels import AWS_ZONE_ID, CAPACITY_TYPE, ZONE, Version
 from unpend.model.pod import Toleration
 from unpend.placement.karpenter.grid import admitted
 from unpend.placement.karpenter.managed import ManagedPools

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from unpend.algebra.values import one_of
+from unpend.model.node_labels import ZONE
 from unpend.placement.demand import Alternative, Demand, Written
 from unpend.placement.scheduler import node_affinity
 from unpend.placement.space import Masks, Shape, Space
@@ -16,8 +17,6 @@ from unpend.source.place import Place
 BOUND_EVENT = "node(s) didn't match PersistentVolume's node affinity"
 UNBOUND_EVENT = "node(s) didn't find available persistent volumes to bind"
 CAPACITY_EVENT = "node(s) did not have enough free storage"
-
-ZONE = "topology.kubernetes.io/zone"
 
 
 def accepts(demand: Demand, space: Space) -> Masks:
