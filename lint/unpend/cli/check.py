@@ -28,6 +28,7 @@ from unpend.report import FORMATS
 @click.option("--statistics", is_flag=True, help="Count findings per rule.")
 @click.option("--show-suppressed", is_flag=True, help="Show suppressed findings too.")
 @click.option("--today", metavar="DATE", help="The day on which suppressions expire (YYYY-MM-DD). Default: today.")
+@click.option("--baseline", metavar="FILE", help="Do not count the findings in this file (see unpend baseline).")
 @color_option
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but findings.")
 def command(**given: Any) -> int:

@@ -34,7 +34,8 @@ def check(given: Mapping[str, Any]) -> int:
     outputs = chosen_outputs(given["outputs"], FORMATS)
     gathered = gather(Request.of(given))
     refuse_inputs(outputs, gathered, (*given["paths"], *given["pools"]))
-    result = gathered.run(select=given["select"], ignore=given["ignore"], profile=given["profile"])
+    known = _baseline(given["baseline"] or gathered.config.baseline)
+    result = gathered.run(given["select"], given["ignore"], given["profile"], baseline=known)
     if not given["quiet"]:
         gathered.tell(result)
     options = report_options(
@@ -57,6 +58,15 @@ def check(given: Mapping[str, Any]) -> int:
         allow_empty=given["allow_empty"],
         untrustworthy=gathered.untrustworthy,
     )
+
+
+def _baseline(path: str | None) -> frozenset[str]:
+    """The fingerprints of the findings that do not count. Raises `Failure`."""
+    if path is None:
+        return frozenset()
+    from unpend.cli.baseline import read_baseline
+
+    return frozenset(entry.fingerprint for entry in read_baseline(path))
 
 
 def _with_annotations(name: str, result: Result, options: ReportOptions) -> str:

@@ -10,7 +10,7 @@ from unpend.cli.outputs import Output, write_text
 from unpend.cli.parameters import config_options
 
 if TYPE_CHECKING:
-    from unpend.config.model import ClusterConfig, Config
+    from unpend.config.model import ChartConfig, ClusterConfig, Config
 
 
 @click.command("config")
@@ -55,9 +55,27 @@ def _plain(config: Config) -> dict[str, Any]:
         "plugins": list(config.plugins),
         "images": list(config.images),
     }
+    if config.charts:
+        data["charts"] = [_chart(chart) for chart in config.charts]
+    if config.baseline is not None:
+        data["baseline"] = config.baseline
     if config.docs_url is not None:
         data["docsUrl"] = config.docs_url
     return data
+
+
+def _chart(chart: ChartConfig) -> dict[str, Any]:
+    sets = {
+        one.name: {
+            key: list(value)
+            for key, value in (("values", one.values), ("set", one.settings), ("clusters", one.clusters))
+            if value
+        }
+        for one in chart.sets
+    }
+    data = {"path": chart.path, "release": chart.release, "namespace": chart.namespace, "sets": sets}
+    data |= {"values": list(chart.values), "set": list(chart.settings)}
+    return {key: value for key, value in data.items() if value}
 
 
 def _ignore(entry: Any) -> dict[str, Any]:

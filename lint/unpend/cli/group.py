@@ -13,6 +13,7 @@ _COMMANDS: dict[str, str] = {
     "startup": "Show how long it takes until a pod serves, and what would shorten it.",
     "calibrate": "Measure the stages of a start from a dump of a cluster, as a profile.",
     "rule": "Print the page of a rule, or the list of all rules.",
+    "baseline": "Write down the findings of an old repository, so that only new ones count.",
     "config": "Print the settings in force, or the schema of the config file.",
 }
 

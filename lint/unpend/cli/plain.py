@@ -31,6 +31,7 @@ ONCE: dict[str, tuple[str, tuple[str, ...]]] = {
     "--namespace": ("namespace", ()),
     "--stdin-filename": ("stdin_filename", ()),
     "--config": ("config_file", ()),
+    "--baseline": ("baseline", ()),
     "--today": ("today", ()),
     "--profile": ("profile", PROFILES),
     "--fail-on": ("fail_on", FAIL_ON),

@@ -111,9 +111,18 @@ class Gathered:
         return self.sources.untrustworthy
 
     def run(
-        self, select: Sequence[str] = (), ignore: Sequence[str] = (), profile: Any = None, *, zone_losses: bool = False
+        self,
+        select: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        profile: Any = None,
+        *,
+        zone_losses: bool = False,
+        baseline: frozenset[str] = frozenset(),
     ) -> Result:
-        """The result of asking the rules; `report_only` is applied. `zone_losses`: also each zone lost."""
+        """The result of asking the rules; `report_only` is applied. `zone_losses`: also each zone lost.
+
+        `baseline` holds the fingerprints of findings that do not count.
+        """
         options = RunOptions.from_config(
             self.config,
             select=_names(select),
@@ -122,6 +131,7 @@ class Gathered:
             today=self.today,
             cwd=self.base,
             zone_losses=zone_losses,
+            baseline=baseline,
         )
         result = run(self.clusters, options)
         findings = result.findings

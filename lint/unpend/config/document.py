@@ -132,6 +132,7 @@ ROOT = Record(
         "failOn": Text(FAIL_ON, doc="The least severity of a finding that fails the run."),
         "plugins": ListOf(Text(), single=True, doc="Rule packs to load: names of distributions or entry points."),
         "images": ListOf(Text(), single=True, doc="Files with image sizes for cold starts."),
+        "baseline": Text(doc="File with the findings that are known (`unpend baseline write`)."),
         "docsUrl": Text(pattern=r"^https?://\S+$", example="https://example.com/unpend"),
     },
     doc="Configuration of unpend: `.unpend.yaml` at the root of a repository.",

@@ -89,6 +89,7 @@ def config_of(document: Document) -> Config:
         plugins=data.get("plugins", ()),
         images=images,
         docs_url=data.get("docsUrl"),
+        baseline=_inside(directory, data["baseline"]) if data.get("baseline") else None,
         root=root,
     )
     errors.raise_if_any()

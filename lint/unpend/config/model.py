@@ -129,6 +129,7 @@ class Config:
     plugins: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
     docs_url: str | None = None
+    baseline: str | None = None
     root: Place | None = field(default=None, compare=False, repr=False)
 
     def chosen(self, cluster: str | None = None) -> tuple[ClusterConfig, ...]:
