@@ -1,7 +1,8 @@
 """When a pod counts as ready: what startup, readiness and liveness probes make of a start.
 
-kubelet asks the first time when `initialDelaySeconds` have passed, then every `periodSeconds`. Readiness and liveness
-wait for the startup probe. A startup probe that fails `failureThreshold` times ends the container.
+kubelet asks every `periodSeconds` from the start of the container on, and leaves out what is before
+`initialDelaySeconds`. Readiness and liveness wait for the startup probe. A startup probe that fails `failureThreshold`
+times ends the container.
 """
 
 from __future__ import annotations
@@ -43,14 +44,12 @@ class Probe:
 
     @property
     def gives_up(self) -> float:
-        """When the last failure that counts is met: the earliest end of a container that never answers."""
-        return self.delay + self.period * (self.failures - 1)
+        """When the last failure that counts is met: the end of a container that never answers."""
+        return self.seen(0) + self.period * (self.failures - 1)
 
     def seen(self, ready: float) -> float:
-        """When the first probe after a moment answers."""
-        if ready <= self.delay:
-            return self.delay
-        return self.delay + math.ceil((ready - self.delay) / self.period - 1e-9) * self.period
+        """When the first probe at or after a moment is sent."""
+        return math.ceil(max(ready, self.delay) / self.period - 1e-9) * self.period
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,22 +113,18 @@ def ready_after(probes: Probes, own: Interval) -> Interval:
     The worst case is the end of what the startup probe allows, where there is one: then the container is ended.
     """
     startup, readiness = probes.startup, probes.readiness
-
-    def observed(answers: float) -> float:
-        started = startup.seen(answers) if startup else 0
-        if readiness is None:
-            return max(started, answers if startup is None else started)
-        return readiness.seen(max(started, answers)) + (readiness.successes - 1) * readiness.period
-
-    best, typical = observed(own.best), observed(own.typical)
-    if startup is None:
-        worst = observed(own.worst)
-        return Interval.of(best, max(best, typical), worst)
-    limit = startup.longest
-    last = limit
+    best, typical, worst = own.best, own.typical, own.worst
+    if startup is not None:
+        best, typical = max(best, startup.delay), startup.seen(typical)
+        worst = startup.longest
+        typical = min(typical, worst)
     if readiness is not None:
-        last = max(limit, readiness.delay) + readiness.successes * readiness.period
-    return Interval.of(best, min(max(best, typical), last), last)
+        again = (readiness.successes - 1) * readiness.period
+        # At best a probe is sent just then (kubelet sends one when the startup probe has passed), at worst it just was.
+        best = max(best, readiness.delay) + again
+        typical = readiness.seen(typical) + again
+        worst = max(worst, readiness.delay) + readiness.period + again
+    return Interval(best, max(best, typical), max(best, typical, worst))
 
 
 def started_after(probes: Probes, own: Interval) -> Interval:
