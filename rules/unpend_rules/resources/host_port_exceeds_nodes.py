@@ -3,7 +3,8 @@
 ## What it checks
 
 Workloads with `hostPort`, or `hostNetwork` with container ports (which makes each of them a host port), whose replicas
-surely outnumber the nodes that can take them. Silent where nodes can be added without a bound.
+surely outnumber the nodes that have the port free: because there are too few, or because a DaemonSet takes it on all of
+them. Silent where nodes can be added without a bound.
 
 ## Why it matters
 
@@ -92,7 +93,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if workload.kind == "DaemonSet":
             continue
         verdict = facts.verdicts.get(workload.id)
-        if verdict is None or shortfall(verdict) != "ports" or verdict.replicas.at_most <= 0:
+        if verdict is None or shortfall(verdict) != "ports":
             continue
         pod = facts.effective(workload)
         ports = [port for port in pod.host_ports if port.host_port]
@@ -102,13 +103,21 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         written = any(p.host_port for c in workload.template.spec.containers for p in c.ports)
         by_network = pod.spec.host_network and not written
         why = "hostNetwork makes its container port a host port" if by_network else "each takes it on its node"
+        taken = next((o for o in verdict.conflict if o.constraint == "hostPort"), None)
+        if counts.at_most <= 0:
+            why = taken.message if taken is not None else "others have it"
         size = workload.replicas_place if workload.replicas is not None else None
+        related = (Related(f"{counts.needed} replicas", size),) if size is not None else ()
+        if taken is not None and taken.against is not None:
+            related = (Related(f"of {taken.against.object}", taken.against.place),)
         yield unplaced(
             verdict,
             workload.template.spec.place.at("hostNetwork") if by_network else port.place,
             f"{counts.at_most} of {counts.needed} replicas find a node with port {port.host_port} free: {why}.",
-            (Related(f"{counts.needed} replicas", size),) if size is not None else (),
-            repair=f"drop the host port, or run {counts.at_most} replicas",
+            related,
+            repair=f"drop the host port, or run {counts.at_most} replicas"
+            if counts.at_most > 0
+            else "use another port",
         )
 
 

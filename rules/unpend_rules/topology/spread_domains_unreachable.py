@@ -123,7 +123,7 @@ from typing import Any
 from unpend.model.karpenter_labels import HOSTNAME, release
 from unpend.placement.domains import Domain, shown, topology_of
 from unpend.placement.spreading import Spreading, spreadings
-from unpend.rule import Facts, Finding, Related, Rule, placement
+from unpend.rule import Facts, Finding, Related, Rule, placement, unplaced
 
 FILTERED = (1, 11)
 """The minor version of Karpenter that leaves out the pools which do not fit the pod (T-2)."""
@@ -133,16 +133,41 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each such constraint."""
     for one in spreadings(facts):
         constraint = one.constraint
-        if not one.is_hard or not one.itself or not one.domains.reachable or one.needed <= one.stuck_at:
+        if not one.is_hard or not one.itself:
             continue
-        if one.short == "topology" and one.domains.dead:
-            yield _finding(one, one.domains.dead, proved=True)
-        elif one.short is None and constraint.topology_key != HOSTNAME and not _filters(facts):
-            beyond = topology_of(facts).beyond(
-                one.workload, constraint.topology_key, constraint.node_taints_policy == "Honor"
-            )
-            if beyond:
-                yield _finding(one, beyond, proved=False)
+        held = bool(one.domains.reachable) and one.needed > one.stuck_at
+        beyond: tuple[Domain, ...] = ()
+        if held and constraint.topology_key != HOSTNAME and not _filters(facts):
+            honours = constraint.node_taints_policy == "Honor"
+            beyond = topology_of(facts).beyond(one.workload, constraint.topology_key, honours)
+        if one.short == "topology":
+            dead = one.domains.dead or beyond
+            if held and dead and one.verdict.replicas.at_most <= one.stuck_at:
+                yield _finding(one, dead, proved=True)
+            elif (full := _full(one)) is not None:
+                yield full
+        elif one.short is None and one.verdict.verdict == "conditional" and beyond:
+            yield _finding(one, beyond, proved=False)
+
+
+def _full(one: Spreading) -> Finding | None:
+    """Where this constraint is the only rule about other pods, and not all its domains are known one by one."""
+    counts, spec = one.verdict.replicas, one.workload.template.spec
+    others = [c for c in spec.spread if c is not one.constraint and c.when_unsatisfiable == "DoNotSchedule"]
+    if others or spec.affinity.pod_required or spec.affinity.anti_required or not 0 < counts.at_most < counts.needed:
+        return None
+    obstacle = next((o for o in one.verdict.conflict if o.constraint == "topologySpread"), None)
+    if obstacle is None:
+        return None
+    refusing = [pool for pool in one.verdict.pools if pool.verdict == "never" and pool.place is not None]
+    return unplaced(
+        one.verdict,
+        one.constraint.place,
+        f"{counts.at_most} of {counts.needed} replicas can run at once: {obstacle.message}.",
+        tuple(Related(f"{p.pool} takes no such pod", p.place) for p in refusing[:3] if p.place),
+        salient=one.constraint.topology_key,
+        repair="set nodeTaintsPolicy: Honor, widen maxSkew, or make room in every domain that counts",
+    )
 
 
 def _filters(facts: Facts) -> bool:
