@@ -226,7 +226,7 @@ class Spreads:
             message = "where the other pods are that the spread constraint counts"
             return Count(0, facts=(Fact(TOPOLOGY, message, constraint.written.place),))
         if too_few:
-            return self._too_few(constraint, domains, skew)
+            return self._too_few(constraint, domains, dead, skew)
         return self._dead(constraint, domains, dead, skew)
 
     def _vague(self, constraint: HardConstraint, domains: _Domains) -> Count:
@@ -240,7 +240,9 @@ class Spreads:
             return Count(needed)
         return Count(min(needed, 1) if fits else 0, facts=(self._unknown(constraint),))
 
-    def _too_few(self, constraint: HardConstraint, domains: _Domains, skew: int) -> Count:
+    def _too_few(
+        self, constraint: HardConstraint, domains: _Domains, dead: Mapping[str, ManagedPool | None], skew: int
+    ) -> Count:
         """Fewer domains than minDomains: the minimum counts as 0 (`T-12`, S-806)."""
         count = skew * len(domains.reached | domains.here)
         message = (
@@ -249,8 +251,24 @@ class Spreads:
         )
         place = constraint.written.place.at("minDomains")
         short = Obstacle("topologySpread", message, "karpenter:T-12", place, None, "topology")
-        least = min(self.placing.needed, skew * len(domains.fitting))
-        return Count(least, count, "topology", (), (short,))
+        each, facts = self._each(constraint, dead, skew)
+        least = min(self.placing.needed, each * len(domains.fitting))
+        return Count(least, count, "topology", facts, (short,), derived=bool(facts))
+
+    def _each(
+        self, constraint: HardConstraint, dead: Mapping[str, ManagedPool | None], skew: int
+    ) -> tuple[int, tuple[Fact, ...]]:
+        """How many nodes a domain surely gets while another one stays empty, and what more hangs on.
+
+        Where a NodePool allows the empty domain, new nodes are all aimed at it once every other one has a pod (T-14a).
+        """
+        if not dead or not any(self._permits(answer, constraint, dead) for answer in self.answers):
+            return skew, ()
+        message = (
+            f"whether Karpenter launches nodes in other domains while {constraint.key}={min(dead)} is empty: "
+            "that is the one that it chooses first"
+        )
+        return 1, (Fact("launch-choice", message, constraint.written.place),) if skew > 1 else ()
 
     def _dead(
         self, constraint: HardConstraint, domains: _Domains, dead: Mapping[str, ManagedPool | None], skew: int
@@ -258,7 +276,6 @@ class Spreads:
         """A domain that counts and that the pod cannot reach keeps the minimum at 0 (`T-15`)."""
         placing = self.placing
         needed, reached = placing.needed, domains.reached
-        each = skew
         fixed = bool(set(dead) & domains.held)
         if fixed:
             bound = skew * len(reached | domains.here)
@@ -271,13 +288,13 @@ class Spreads:
                         held = copies_per_type(answer, placing.demand, placing.pod, 1 << 30, values[value])
                         most = max(most, *held.values())
                 bound += skew * most
-        if any(self._permits(answer, constraint, dead) for answer in self.answers):
-            # New nodes are all aimed at the empty domain once every other one has a pod (T-14a).
-            each = 1
+        each, choice = self._each(constraint, dead, skew)
         least = min(needed, bound, each * len(domains.fitting))
         obstacle = self._blocking(constraint, dead, len(reached), skew)
         facts: tuple[Fact, ...] = ()
-        if least < needed <= bound:
+        if least < needed <= skew * len(reached):
+            facts = choice
+        elif least < needed <= bound:
             message = (
                 f"whether the nodes of the first {least} pods have room for more: Karpenter launches none for the "
                 f"others while {constraint.key}={min(dead)} is empty"

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
 from unpend.model.inventory import Node
-from unpend.model.karpenter_labels import AWS_ZONE_ID, CAPACITY_TYPE, ZONE, Version
+from unpend.model.karpenter_labels import AWS_ZONE_ID, CAPACITY_TYPE, Version
+from unpend.model.node_labels import ZONE
 from unpend.model.pod import Toleration
 from unpend.placement.karpenter.grid import admitted
 from unpend.placement.karpenter.managed import ManagedPools
@@ -16,8 +17,8 @@ from unpend.records import dataclass, field
 
 FILTERED_RELEASES = frozenset({"1.8.4", "1.11.0", "1.11.2"})
 """Releases of the AWS provider in which only NodePools that the pod is compatible with give domains (`T-2`)."""
+_READY_ALL_THE_SAME = ("karpenter:L-4", "karpenter:§7.4", "karpenter:§2.8")
 POLICIES_SINCE: Version = (1, 3)
-VOLUMES_APART_SINCE: Version = (1, 9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,9 @@ class Universe:
         for pool in self.pools.pools:
             if pool.pool.is_static or not _is_ready(pool):
                 continue
-            sure = not pool.doubts and (pool.unusable is None or pool.unusable.cause == "limits")
             values, exact = _given(pool, key)
             if values or not exact:
-                yield Giver(pool, values, exact, sure)
+                yield Giver(pool, values, exact, not pool.doubts)
 
     def on_nodes(self, key: str) -> frozenset[str]:
         """The values on existing nodes."""
@@ -75,8 +75,8 @@ def tolerates(tolerations: Sequence[Toleration], pool: ManagedPool) -> bool:
 
 
 def _is_ready(pool: ManagedPool) -> bool:
-    """Whether a pool may be Ready and may return instance types: one whose limits are used up is and does."""
-    return pool.unusable is None or pool.unusable.semantics in ("karpenter:L-4", "karpenter:§7.4")
+    """Whether a pool may be Ready: one that can launch none of its instance types is, and its domains count (`T-1`)."""
+    return pool.unusable is None or pool.unusable.semantics in _READY_ALL_THE_SAME
 
 
 def _given(pool: ManagedPool, key: str) -> tuple[frozenset[str], bool]:
