@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from unpend.model.inventory import Inventory
+from unpend.model.inventory import Inventory, Problem
+from unpend.model.pod import Refusal
 from unpend.placement.verdict import Certainty, Obstacle, WorkloadVerdict
 from unpend.records import dataclass, field
 from unpend.settings import Settings
@@ -127,6 +128,50 @@ def unplaced(
         assumes_closed=assumes_closed,
         salient=salient,
         repair=repair,
+    )
+
+
+def illegal(
+    problem: Problem,
+    message: str = "",
+    related: tuple[Related, ...] = (),
+    *,
+    owns: bool = True,
+    tags: tuple[Literal["unnecessary", "deprecated"], ...] = (),
+    repair: str | None = None,
+) -> Finding:
+    """A finding on a value that the model found illegal; what the API takes all the same is less severe.
+
+    `owns` is False where another finding explains the refusal of the object by the same rule of the API.
+    """
+    return Finding(
+        problem.place,
+        message or problem.message,
+        related,
+        severity=None if problem.severity == "error" else problem.severity,
+        part=problem.part,
+        subject=rejection(problem.place, problem.semantics) if owns else (),
+        tags=tags,
+        repair=repair,
+    )
+
+
+def refused(
+    refusal: Refusal,
+    workload: str,
+    verdict: str | None = None,
+    *,
+    assumes_closed: tuple[WorldKind, ...] | None = None,
+) -> Finding:
+    """A finding on what makes the API or an admission plug-in refuse the pods of a workload (by id)."""
+    return Finding(
+        refusal.place,
+        refusal.message,
+        tuple(Related(text, place) for text, place in refusal.related),
+        subject=rejection(refusal.place, refusal.semantics),
+        workload=workload,
+        verdict=verdict,
+        assumes_closed=assumes_closed,
     )
 
 

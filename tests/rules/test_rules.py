@@ -39,7 +39,10 @@ def test_the_declaration_is_sound(name: str) -> None:
     assert rule.entry == REGISTRY.entries[name]
     assert re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name)
     assert not name.startswith(("no-node", "check-"))
-    assert rule.competes == bool(re.search(r"subject=|unplaced\(", _source(rule))), "findings carry a subject"
+    carries = re.search(r"subject=|\b(?:unplaced|illegal|refused)\(", _source(rule))
+    assert rule.competes == bool(carries), "`competes` says whether findings carry a subject"
+        "findings carry a subject"
+    )
     for option in rule.options:
         assert f"`{option.name}`" in sections(rule.doc)["Options"], "the page names every option"
     if not rule.options:

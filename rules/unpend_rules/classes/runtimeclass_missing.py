@@ -56,7 +56,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.rule import Facts, Finding, Rule, rejection
+from unpend.rule import Facts, Finding, Rule, refused
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -65,12 +65,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         pod = facts.effective(workload)
         for refusal in (*pod.refusals, *pod.unknown):
             if refusal.semantics == "scheduler:A-211":
-                yield Finding(
-                    refusal.place,
-                    refusal.message,
-                    subject=rejection(refusal.place, refusal.semantics),
-                    workload=workload.id,
-                )
+                yield refused(refusal, workload.id)
 
 
 RULE = Rule(

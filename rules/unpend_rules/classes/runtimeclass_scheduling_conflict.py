@@ -63,7 +63,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.blame import blame
-from unpend.rule import Facts, Finding, Related, Rule, rejection, unplaced
+from unpend.rule import Facts, Finding, Related, Rule, refused, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -74,15 +74,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         for refusal in facts.effective(workload).refusals:
             if refusal.semantics in ("scheduler:A-212", "scheduler:A-213"):
-                yield Finding(
-                    refusal.place,
-                    refusal.message,
-                    related=tuple(Related(text, place) for text, place in refusal.related),
-                    subject=rejection(refusal.place, refusal.semantics),
-                    workload=workload.id,
-                    verdict="never",
-                    assumes_closed=(),
-                )
+                yield refused(refusal, workload.id, "never", assumes_closed=())
         verdict = facts.verdicts.get(workload.id)
         found = blame(verdict) if verdict else None
         place = found.obstacle.place if found else None

@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.rule import Facts, Finding, Rule, rejection
+from unpend.rule import Facts, Finding, Rule, illegal
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -60,13 +60,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     for problem in facts.inventory.problems:
         if id(problem.place.object) in holders:
             message = problem.message[:1].upper() + problem.message[1:]
-            yield Finding(
-                problem.place,
-                f"{message}.",
-                severity=None if problem.severity == "error" else problem.severity,
-                part=problem.part,
-                subject=rejection(problem.place, problem.semantics),
-            )
+            yield illegal(problem, f"{message}.")
 
 
 RULE = Rule(

@@ -60,16 +60,14 @@ from unpend.placement.facts import managed_pools_of
 from unpend.placement.karpenter.manifest_problems import manifest_problems
 from unpend.placement.karpenter.pool_facts import is_legal, short_of_values
 from unpend.placement.verdict import PoolVerdict
-from unpend.rule import Facts, Finding, Related, Rule, placement, rejection
+from unpend.rule import Facts, Finding, Rule, against, illegal, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each `minValues` of a pool that cannot be met, then for each pod that makes one so."""
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("min-values", ()):
-        problem = told.problem
-        subject = rejection(problem.place, problem.semantics) if told.owns else ()
-        yield Finding(problem.place, told.sentence, subject=subject)
+        yield illegal(told.problem, told.sentence, owns=told.owns)
     yield from _pools(facts)
     if any(r.min_values is not None for pool in facts.inventory.node_pools for r in pool.requirements):
         yield from _pods(facts)
@@ -108,16 +106,12 @@ def _pods(facts: Facts) -> Iterator[Finding]:
             obstacle = next((o for o in pool.obstacles if o.semantics == "karpenter:§2.8"), None)
             if obstacle is None or _of_the_pool(pool):
                 continue
-            related = () if obstacle.against is None else (Related(f"of {pool.pool}", obstacle.against.place),)
-            yield Finding(
+            yield unplaced(
+                verdict,
                 obstacle.place or workload.template.spec.place,
                 f"{obstacle.message[0].upper()}{obstacle.message[1:]}.",
-                related=related,
-                certainty=verdict.certainty,
+                against(obstacle, f"of {pool.pool}"),
                 severity="error" if verdict.verdict in ("never", "loop") else "warning",
-                subject=placement(workload.id),
-                workload=workload.id,
-                verdict=verdict.verdict,
                 salient=pool.pool,
                 assumes_closed=("pools",),
             )

@@ -52,7 +52,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.karpenter.manifest_problems import manifest_problems
-from unpend.rule import Facts, Finding, Related, Rule, rejection
+from unpend.rule import Facts, Finding, Related, Rule, illegal
 from unpend.source.place import Place
 
 
@@ -60,15 +60,8 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each wrong value of an EC2NodeClass, with the pools that depend on the class."""
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("class-field", ()):
-        problem = told.problem
-        yield Finding(
-            problem.place,
-            told.sentence,
-            related=tuple(_users(facts, problem.place)) if problem.refused else (),
-            severity=None if problem.severity == "error" else problem.severity,
-            part=problem.part,
-            subject=rejection(problem.place, problem.semantics) if told.owns else (),
-        )
+        users = tuple(_users(facts, told.problem.place)) if told.problem.refused else ()
+        yield illegal(told.problem, told.sentence, users, owns=told.owns)
 
 
 def _users(facts: Facts, place: Place) -> Iterator[Related]:

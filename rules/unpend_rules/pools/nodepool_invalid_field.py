@@ -61,21 +61,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.karpenter.manifest_problems import manifest_problems
-from unpend.rule import Facts, Finding, Rule, rejection
+from unpend.rule import Facts, Finding, Rule, illegal
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each wrong value of a NodePool."""
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("pool-field", ()):
-        problem = told.problem
-        yield Finding(
-            problem.place,
-            told.sentence,
-            severity=None if problem.severity == "error" else problem.severity,
-            part=problem.part,
-            subject=rejection(problem.place, problem.semantics) if told.owns else (),
-        )
+        yield illegal(told.problem, told.sentence, owns=told.owns)
 
 
 RULE = Rule(

@@ -56,9 +56,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.model.inventory import Problem
 from unpend.placement.karpenter.manifest_problems import manifest_problems
-from unpend.rule import Facts, Finding, Related, Rule, rejection
+from unpend.rule import Facts, Finding, Related, Rule, illegal
 from unpend.source.place import Place
 
 MOVED: dict[tuple[str, ...], str] = {
@@ -85,15 +84,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each object of an older version, with the fields that moved."""
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("older-version", ()):
-        problem: Problem = told.problem
-        yield Finding(
-            problem.place,
-            told.sentence,
-            related=tuple(_moved(problem.place)),
-            severity=None if problem.severity == "error" else problem.severity,
-            subject=rejection(problem.place, problem.semantics),
-            tags=("deprecated",),
-        )
+        yield illegal(told.problem, told.sentence, tuple(_moved(told.problem.place)), tags=("deprecated",))
 
 
 def _moved(api_version: Place) -> Iterator[Related]:

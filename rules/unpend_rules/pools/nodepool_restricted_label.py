@@ -59,22 +59,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.karpenter.manifest_problems import manifest_problems
-from unpend.rule import Facts, Finding, Rule, rejection
+from unpend.rule import Facts, Finding, Rule, illegal
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each label key that a NodePool may not name."""
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("label", ()):
-        problem = told.problem
-        yield Finding(
-            problem.place,
-            told.sentence,
-            severity=None if problem.severity == "error" else problem.severity,
-            part=problem.part,
-            subject=rejection(problem.place, problem.semantics),
-            repair="use a key in a domain of your own",
-        )
+        yield illegal(told.problem, told.sentence, repair="use a key in a domain of your own")
 
 
 RULE = Rule(

@@ -44,7 +44,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.rule import Facts, Finding, Rule, rejection
+from unpend.rule import Facts, Finding, Rule, illegal
 
 SEMANTICS = ("scheduler:A-731", "scheduler:A-732")
 
@@ -53,13 +53,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each value that the API refuses by the rules for extended resources and huge pages."""
     for problem in facts.inventory.problems:
         if problem.semantics in SEMANTICS:
-            yield Finding(
-                problem.place,
-                problem.message,
-                severity=problem.severity,
-                part=problem.part,
-                subject=rejection(problem.place, problem.semantics),
-            )
+            yield illegal(problem)
 
 
 RULE = Rule(

@@ -53,7 +53,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.rule import Facts, Finding, Related, Rule, rejection
+from unpend.rule import Facts, Finding, Rule, illegal, refused
 from unpend.source.place import Place
 
 
@@ -62,24 +62,11 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     told: set[tuple[Place, str]] = set()
     for problem in facts.inventory.problems:
         told.add((problem.place, problem.message))
-        yield Finding(
-            problem.place,
-            problem.message,
-            severity=problem.severity,
-            part=problem.part,
-            subject=rejection(problem.place, problem.semantics),
-        )
+        yield illegal(problem)
     for workload in facts.inventory.workloads:
         for refusal in facts.effective(workload).refusals:
             if (refusal.place, refusal.message) not in told:
-                yield Finding(
-                    refusal.place,
-                    refusal.message,
-                    related=tuple(Related(text, place) for text, place in refusal.related),
-                    subject=rejection(refusal.place, refusal.semantics),
-                    workload=workload.id,
-                    verdict="never",
-                )
+                yield refused(refusal, workload.id, "never")
 
 
 RULE = Rule(
