@@ -41,8 +41,6 @@ def test_the_declaration_is_sound(name: str) -> None:
     assert not name.startswith(("no-node", "check-"))
     carries = re.search(r"subject=|\b(?:unplaced|illegal|refused)\(", _source(rule))
     assert rule.competes == bool(carries), "`competes` says whether findings carry a subject"
-        "findings carry a subject"
-    )
     for option in rule.options:
         assert f"`{option.name}`" in sections(rule.doc)["Options"], "the page names every option"
     if not rule.options:
