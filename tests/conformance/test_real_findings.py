@@ -19,8 +19,7 @@ from unpend.source.reading import read_text
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "conformance" / "real"
 
-NOT_YET = {
-}
+NOT_YET = {}
 """Cases whose findings belong to other parts, by the number in front of their name."""
 
 

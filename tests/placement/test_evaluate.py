@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from unpend.model.reading import read_objects
+from unpend.placement.blame import blame
 from unpend.placement.evaluate import evaluate_inventory
-from unpend.placement.pools import ALL_NODES, DAEMONSET_FACT, PREEMPTION_FACT, TOLERATION_FACT
+from unpend.placement.pools import ALL_NODES, DAEMONSET_FACT, LEAVING_FACT, PREEMPTION_FACT, TOLERATION_FACT
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.settings import Settings, World
 from unpend.source.document import objects_of
@@ -233,3 +234,57 @@ def test_a_daemon_set_that_the_api_refuses_takes_no_room() -> None:
     assert found["web"].verdict == "fits"
     stored = evaluate(node("a"), agent, workload(replicas=4, cpu="1"), admission="none")
     assert stored["web"].verdict == "partial"
+
+
+def terminating(pod: Json) -> Json:
+    """The same pod while it is being deleted."""
+    return {**pod, "metadata": {**pod["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+
+
+def test_a_pod_that_waits_for_terminating_pods_is_conditional() -> None:
+    old = terminating(bound("old", "n1", cpu="3"))
+    (fact,) = evaluate(node("n1"), old, workload(cpu="2"))["web"].facts
+    assert (fact.name, "Pod/shop/old" in fact.message) == (LEAVING_FACT, True)
+    verdicts = {
+        request: evaluate(node("n1"), old, workload(cpu=request))["web"] for request in ("1", "2", "3500m", "5")
+    }
+    assert {request: v.verdict for request, v in verdicts.items()} == {
+        "1": "fits",
+        "2": "conditional",
+        "3500m": "conditional",
+        "5": "never",
+    }
+    assert verdicts["5"].cause == "resources"
+    # `unpend.evaluate` answers for this moment, as kube-scheduler does.
+    assert evaluate(node("n1"), old, workload(cpu="2"), admission="templates")["web"].verdict == "never"
+    # What really runs counts as ever, and so does a node that has room now.
+    assert evaluate(node("n1"), bound("old", "n1", cpu="3"), workload(cpu="2"))["web"].verdict == "never"
+    assert evaluate(node("n1"), node("n2"), old, workload(cpu="2"))["web"].verdict == "fits"
+
+
+def test_terminating_pods_make_the_number_of_replicas_depend_on_them() -> None:
+    found = evaluate(node("n1"), terminating(bound("old", "n1", cpu="3")), workload(replicas=3, cpu="1"))["web"]
+    assert (found.verdict, found.replicas.at_least, found.replicas.at_most) == ("conditional", 1, 3)
+    assert [fact.name for fact in found.facts] == [LEAVING_FACT]
+    found = evaluate(node("n1"), terminating(bound("old", "n1", cpu="3")), workload(replicas=5, cpu="1"))["web"]
+    assert (found.verdict, found.replicas.at_most) == ("partial", 4)
+
+
+def test_ports_and_slots_of_terminating_pods_come_free() -> None:
+    ports = {"containers": [{"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 80}]}]}
+    old = terminating(bound("old", "n1", spec=ports))
+    assert evaluate(node("n1"), old, workload(spec=ports))["web"].verdict == "conditional"
+    assert evaluate(node("n1", pods="1"), old, workload())["web"].verdict == "conditional"
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_the_cause_is_that_of_the_nearest_pool(reverse: bool) -> None:
+    taint = [{"key": "t", "value": "v", "effect": "NoSchedule"}]
+    nodes = [node("far", {"pool": "y"}, taint), node("near", {"pool": "x"}, taint), node("small", {"pool": "y"})]
+    found = evaluate(*(reversed(nodes) if reverse else nodes), workload(spec={"nodeSelector": {"pool": "x"}}))["web"]
+    assert found.nearest is not None
+    (nearest,) = (pool for pool in found.pools if pool.pool == found.nearest.pool)
+    assert (found.verdict, found.cause) == ("never", nearest.cause)
+    named = blame(found)
+    assert named is not None
+    assert (named.pool.pool, named.obstacle.cause) == (found.nearest.pool, found.cause)

@@ -1,7 +1,7 @@
 """Which one obstacle explains a refusal best: the rule that knows its kind speaks of it, all others stay silent.
 
-The pool that is nearest to taking the pod (the cheapest repair) is the one its author most likely meant; the first
-obstacle of that pool that the repair has to remove is the cause to name.
+The pool that is nearest to taking the pod (the cheapest repair) is the one its author most likely meant; the verdict
+has its cause from that pool, and the first obstacle of that cause there is the one to name.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def blame(verdict: WorkloadVerdict) -> Blame | None:
         return None
     nearest = verdict.nearest.pool if verdict.nearest else None
     pool = next((p for p in refusing if p.pool == nearest), refusing[0])
-    return Blame(pool.obstacles[0], pool, tuple(p for p in refusing if p is not pool))
+    obstacle = next((o for o in pool.obstacles if o.cause == verdict.cause), pool.obstacles[0])
+    return Blame(obstacle, pool, tuple(p for p in refusing if p is not pool))
 
 
 def blamed(facts: FactsLike, *constraints: str) -> Iterator[tuple[Workload, WorkloadVerdict, Blame]]:

@@ -16,10 +16,10 @@ from unpend.placement.fixed import FixedNodes, fixed_nodes
 from unpend.placement.needed import Replicas, autoscalers_by_target, replicas_of
 from unpend.placement.ordinals import is_ordered
 from unpend.placement.owned import OwnedPods
-from unpend.placement.pools import DAEMONSET_FACT, FACTS, NodePools, facts_of
+from unpend.placement.pools import DAEMONSET_FACT, FACTS, NodePools, facts_of, leaving_fact
 from unpend.placement.replicas.update import surge_of
 from unpend.placement.scheduler import filters
-from unpend.placement.space import Masks
+from unpend.placement.space import Masks, Space
 from unpend.placement.verdict import (
     Against,
     Cause,
@@ -288,7 +288,19 @@ class _Run:
             verdict = joined.completed(verdict)
         if grouped is not None:
             verdict = grouped.completed(verdict)
-        return replace(verdict, verdict=ruling.verdict, cause=ruling.cause, facts=ruling.facts)
+        cause = ruling.cause
+        # Data does not move: where a volume decides, it stays the cause although the pod is easier to change.
+        if ruling.verdict == "never" and verdict.nearest is not None and cause != "volume":
+            cause = self._cause_at(verdict.nearest.pool, placing, space) or cause
+        return replace(verdict, verdict=ruling.verdict, cause=cause, facts=ruling.facts)
+
+    def _cause_at(self, pool: str, placing: Placing, space: Space) -> Cause | None:
+        """Why the pool that is nearest to taking a pod refuses it: cause, finding and repair speak of one pool."""
+        number = next((n for n, shape in enumerate(space.shapes) if shape.source.owner == pool), None)
+        if number is not None:
+            found = filters.obstacles(placing.demand, space, number)
+            return found[0].cause if found else None
+        return None if self.karpenter is None else self.karpenter.cause_at(pool, placing.workload.id)
 
     def _answer(self, placing: Placing, counts: Counts) -> ReplicaAnswer:
         """The count on the nodes; where a topology rule looks at a label that nobody knows, all counts are possible."""
@@ -374,6 +386,9 @@ def _on_fargate(workload: Workload, inventory: Inventory) -> bool:
 def _gap(placing: Placing) -> Fact:
     """Why a count stays open when nothing else is named."""
     low_only = placing.accepted.sure != placing.accepted.possible
+    left = leaving_fact(placing.demand, placing.space, placing.accepted.possible)
+    if left is not None:
+        return left
     if low_only or any(i.low != i.high for shape in placing.space.shapes for i in shape.free.values()):
         return Fact(DAEMONSET_FACT, FACTS[DAEMONSET_FACT], placing.demand.spec_place)
     return Fact("step-budget", "how many replicas fit: the search was given up", placing.demand.spec_place)

@@ -64,7 +64,10 @@ class NodeSource:
 
 @dataclass(frozen=True, slots=True)
 class Occupant:
-    """A pod that holds resources, a slot and ports of a node; `sure` is False when it perhaps does not run there."""
+    """A pod that holds resources, a slot and ports of a node.
+
+    `sure` is False when it perhaps does not run there, or is terminating and will not for long.
+    """
 
     owner: str
     requests: Mapping[str, int]
@@ -167,20 +170,26 @@ def _shape(node: Node, held: Sequence[Occupant], limits: Mapping[str, int]) -> S
     for occupant in held:
         for name, amount in occupant.requests.items():
             free[name] = free.get(name, 0) - amount
+    leaving = [occupant for occupant in held if not occupant.sure]
+    later = dict(free)
+    for occupant in leaving:
+        for name, amount in occupant.requests.items():
+            later[name] += amount
     return Shape(
         name=node.name,
         labels={key: label.value for key, label in node.labels.items()},
         taints=node.taints,
         unschedulable=node.unschedulable,
         allocatable=allocatable,
-        free={name: Interval(amount, amount) for name, amount in free.items()},
-        slots=Interval(slots, slots),
+        free={name: Interval(amount, later[name]) for name, amount in free.items()},
+        slots=Interval(slots, slots + len(leaving)),
         ports=_taken(held),
         source=NodeSource(node),
         disks=tuple(TakenDisk(disk, o.owner) for o in held for disk in o.volumes.disks),
         attached=tuple(Attachment(o.owner, a) for o in held for a in o.volumes.attached),
         attach_limits=limits,
         foreign_claims=tuple(ForeignClaim(o.owner, m) for o in held for m in o.volumes if m.state == "not-owned"),
+        leaving=tuple(occupant.owner for occupant in leaving),
     )
 
 
@@ -200,7 +209,9 @@ def _bound(pod: BoundPod, inventory: Inventory, settings: Settings, volumes: Pod
         template = replace(template, spec=resized)
     demand = demand_of(admit_template(template, inventory, settings, from_template=False, admitted=True))
     owner = "/".join(part for part in ("Pod", template.namespace, pod.name) if part)
-    return Occupant(owner, demand.requests, demand.ports, demand.priority, pod=pod, volumes=volumes)
+    # `evaluate` answers as the scheduler does at this moment, in which what is terminating still counts.
+    sure = not (pod.terminating and settings.admission in (None, "all"))
+    return Occupant(owner, demand.requests, demand.ports, demand.priority, sure, pod=pod, volumes=volumes)
 
 
 def _resized(container: Container, status: Mapping[str, Resources]) -> Container:
@@ -257,9 +268,10 @@ def _freed(shape: Shape, leaving: Sequence[Occupant]) -> Shape:
     for occupant in leaving:
         for name, amount in occupant.requests.items():
             low, high = free.get(name, ZERO)
-            free[name] = Interval(low + amount, high + amount)
+            free[name] = Interval(low + amount, high + amount if occupant.sure else high)
     owners = {occupant.owner for occupant in leaving}
-    slots = Interval(shape.slots.low + len(leaving), shape.slots.high + len(leaving))
+    sure = sum(1 for occupant in leaving if occupant.sure)
+    slots = Interval(shape.slots.low + len(leaving), shape.slots.high + sure)
     return replace(
         shape,
         free=free,
@@ -268,6 +280,7 @@ def _freed(shape: Shape, leaving: Sequence[Occupant]) -> Shape:
         disks=tuple(d for d in shape.disks if d.owner not in owners),
         attached=tuple(a for a in shape.attached if a.owner not in owners),
         foreign_claims=tuple(c for c in shape.foreign_claims if c.owner not in owners),
+        leaving=tuple(owner for owner in shape.leaving if owner not in owners),
     )
 
 

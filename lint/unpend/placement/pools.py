@@ -17,6 +17,7 @@ MOST_SHOWN = 20
 
 TOLERATION_FACT = "extended-resource-toleration"
 DAEMONSET_FACT = "daemonset-placement"
+LEAVING_FACT = "terminating-pods"
 PREEMPTION_FACT = "preemption"
 CLAIMS_FACT = "resource-claims"
 
@@ -156,11 +157,24 @@ def facts_of(demand: Demand, space: Space, mask: int, preempting: int) -> tuple[
     certain = mask & ~preempting
     if demand.possible_tolerations and certain & ~space.tolerated(demand.tolerations):
         names.append(TOLERATION_FACT)
-    if certain & space.tolerated(demand.tolerations):
+    tolerated = certain & space.tolerated(demand.tolerations)
+    left = leaving_fact(demand, space, tolerated)
+    if tolerated and (left is None or any(not space.shapes[number].leaving for number in space.bits(tolerated))):
         names.append(DAEMONSET_FACT)
     if mask & preempting:
         names.append(PREEMPTION_FACT)
-    return tuple(Fact(name, FACTS[name], demand.spec_place) for name in names)
+    facts = tuple(Fact(name, FACTS[name], demand.spec_place) for name in names)
+    return facts if left is None else (left, *facts)
+
+
+def leaving_fact(demand: Demand, space: Space, mask: int) -> Fact | None:
+    """That the pod waits for pods to be gone which are terminating on some shapes; None where there are none."""
+    owners = [owner for number in space.bits(mask) for owner in space.shapes[number].leaving]
+    if not owners:
+        return None
+    more = f" and {len(owners) - 3} more" if len(owners) > 3 else ""
+    message = f"when the terminating pods are gone that still hold room ({', '.join(owners[:3])}{more})"
+    return Fact(LEAVING_FACT, message, demand.spec_place)
 
 
 def zones_of(space: Space, mask: int) -> tuple[str, ...]:

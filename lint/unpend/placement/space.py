@@ -103,7 +103,7 @@ class Shape:
     `allocatable` and `free` (what bound pods and DaemonSets leave) are in the units of `Demand.requests`; a missing
     resource is zero (P-715). `slots` counts the pods that can still be added. `attach_limits` says of some CSI drivers
     how many of their volumes the node takes; `attached` and `disks` are in use. Where there are `foreign_claims`,
-    volumes cannot be counted.
+    volumes cannot be counted. `leaving` are pods that are terminating: what they hold is free once they are gone.
     """
 
     name: str | None
@@ -119,6 +119,7 @@ class Shape:
     attached: tuple[Attachment, ...] = ()
     attach_limits: Mapping[str, int] = field(default_factory=dict)
     foreign_claims: tuple[ForeignClaim, ...] = ()
+    leaving: tuple[str, ...] = ()
 
 
 class LabelIndex:

@@ -239,6 +239,13 @@ class KarpenterRun:
             chosen = max(answers, key=lambda a: (_ORDER.index(a.verdict), -a.pool.number))
         return self.obstacles(workload, chosen), repair
 
+    def cause_at(self, pool: str, workload: str) -> Cause | None:
+        """Why a NodePool refuses a pod; None for one that does not, or is none."""
+        answer = next((a for a in self.answers(workload) if a.pool.name == pool), None)
+        if answer is None or answer.verdict != "never":
+            return None
+        return answer.cause or self.refusing(answer)
+
     def refusing(self, answer: PoolAnswer) -> Cause:
         """The rule by which kube-scheduler refuses all nodes of a pool (P5)."""
         found = self.scheduler_conflict(answer)
