@@ -231,7 +231,7 @@ def _why_no_node(verdict: PoolVerdict, pool: PoolStart) -> str:
 
 
 class KnownFacts(Protocol):
-    """What rules have: the inventory, settings, verdicts and effective pods, and a place to keep what was worked out."""
+    """What rules have: inventory, settings, verdicts, effective pods, and a place to keep what was worked out."""
 
     inventory: Inventory
     settings: Settings

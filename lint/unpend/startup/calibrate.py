@@ -219,18 +219,13 @@ def _of_pod(pod: Mapping[str, Any], dump: _Dump) -> _Samples:
     created, scheduled = _created(pod), _condition(pod, "PodScheduled")
     refused = next((at for at, _ in dump.of(pod, "FailedScheduling")), None)
     claim = dump.claim_of(str(_map(pod.get("spec")).get("nodeName") or ""))
-    made = None if claim is None or refused is None else _created(claim)
-    if made is not None and created is not None and made < created:
-        made = claim = None  # the node was there before the pod
-    yield from _between("detection", created, refused)
+    made = None if claim is None else _created(claim)
     triggered = next((at for at, _ in dump.of(pod, "TriggeredScaleUp")), None)
-    yield from _between("decision", refused, made if made is not None else triggered)
-    if made is not None and claim is not None:
-        initialized = _condition(claim, "Initialized")
-        if initialized is not None and scheduled is not None:
-            yield "scheduling", max(0.0, scheduled - initialized)
-    elif refused is None:
-        yield from _between("scheduling", created, scheduled)
+    yield from _between("detection", created, refused)
+    yield from _between("decision", refused, triggered if made is None else made)
+    free = _free_to_bind(pod, claim, refused, dump)
+    if free is not None and scheduled is not None:  # kube-scheduler may bind before Karpenter says "initialized"
+        yield "scheduling", max(0.0, scheduled - free)
     yield from (("image-pull", seconds) for seconds in _pulls(pod, dump))
     status, spec = _map(pod.get("status")), _map(pod.get("spec"))
     sidecars = {_map(c).get("name") for c in _list(spec, "initContainers") if _map(c).get("restartPolicy") == "Always"}
@@ -243,6 +238,29 @@ def _of_pod(pod: Mapping[str, Any], dump: _Dump) -> _Samples:
     known = [at for at in started if at is not None]
     if known and len(known) == len(containers) and not any(c.get("restartCount") for c in containers):
         yield from _between("application", max(known), _condition(pod, "Ready"))
+
+
+def _free_to_bind(
+    pod: Mapping[str, Any], claim: Mapping[str, Any] | None, refused: float | None, dump: _Dump
+) -> float | None:
+    """Since when a node could take the pod: its creation, or the moment when its new node was initialized.
+
+    None where it waited for something that the dump does not tell. Events are gone after an hour, so that none of them
+    proves nothing: only a node that is older than the pod does.
+    """
+    created = _created(pod)
+    if created is None:
+        return None
+    if claim is not None:
+        initialized = _condition(claim, "Initialized")
+        if initialized is None:
+            return None
+        if initialized >= created:
+            return initialized
+        return created if refused is None else None
+    node = dump.nodes.get(str(_map(pod.get("spec")).get("nodeName") or ""))
+    born = None if node is None else _created(node)
+    return created if refused is None and born is not None and born < created else None
 
 
 def _list(owner: Mapping[str, Any], key: str) -> list[Any]:
