@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -90,9 +90,14 @@ def _objects(file: str) -> Iterable[Mapping[str, Any]]:
         data: Any = json.loads(raw)
     except (ValueError, RecursionError):
         return _from_yaml(raw, file)
+    return list(_items(data))
+
+
+def _items(data: Any) -> Iterator[Mapping[str, Any]]:
     listed = data.get("items") if isinstance(data, Mapping) else data
-    items = listed if isinstance(listed, list) else [data]
-    return [item for item in items if isinstance(item, Mapping)]
+    for item in listed if isinstance(listed, list) else [data]:
+        if isinstance(item, Mapping):
+            yield item
 
 
 def _from_yaml(raw: bytes, file: str) -> Iterable[Mapping[str, Any]]:
@@ -102,4 +107,4 @@ def _from_yaml(raw: bytes, file: str) -> Iterable[Mapping[str, Any]]:
     wrong = next((t for t in reading.troubles if t.severity == "error"), None)
     if wrong is not None:
         raise Failure(f"{file} cannot be read: {wrong.message}")
-    return [item.data for item in reading.objects]
+    return [item for document in reading.documents for item in _items(document.data)]

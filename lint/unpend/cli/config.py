@@ -59,6 +59,9 @@ def _plain(config: Config) -> dict[str, Any]:
         data["charts"] = [_chart(chart) for chart in config.charts]
     if config.baseline is not None:
         data["baseline"] = config.baseline
+    startup = config.root.at("startup").value if config.root is not None else None
+    if startup:
+        data["startup"] = _value(startup)
     if config.docs_url is not None:
         data["docsUrl"] = config.docs_url
     return data
