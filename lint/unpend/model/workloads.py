@@ -67,41 +67,20 @@ def read_deployment(obj: Object, builder: Builder) -> None:
     """Deployment, ReplicaSet."""
     problems = Problems()
     start = head(obj, builder, problems)
-    spec, place, who = start.spec, start.place, start.who
-    template = pod_template(spec, "template", place, problems, who.namespace, _TEMPLATE)
-    selector = label_selector(spec, "selector", place, problems)
-    _check_selector(obj, selector, template, place, problems)
-    _check_always(obj.kind, template, problems)
-    check_owner_fields(spec, _TEMPLATE, place, problems)
-    _finish(
+    spec, place = start.spec, start.place
+    template, selector = _owned(obj, start, problems)
+    _add(
+        obj,
         builder,
         problems,
-        Workload(
-            workload_id(obj.kind, who.namespace, who.name),
-            obj.kind,
-            obj.api_version,
-            who.namespace,
-            who.name,
-            obj,
-            template,
-            _TEMPLATE,
-            count(spec, "replicas", place, problems),
-            under(place, "replicas"),
-            _strategy(spec, "strategy", place, problems),
-            selector,
-            labels=start.labels,
-            annotations=start.annotations,
-            hook=hook_of(start.annotations),
-            suspended=boolean(spec, "paused", place, problems),
-            refusals=refusals_of(problems),
-            unknown=tuple(problems.unsure),
-        ),
+        start,
+        template,
+        selector=selector,
+        replicas=count(spec, "replicas", place, problems),
+        replicas_place=under(place, "replicas"),
+        strategy=_strategy(spec, "strategy", place, problems),
+        suspended=boolean(spec, "paused", place, problems),
     )
-
-
-def _first_ordinal(spec: dict[str, Any], place: Place, problems: Problems) -> int:
-    ordinals = mapping(spec, "ordinals", place, problems) or {}
-    return count(ordinals, "start", under(place, "ordinals"), problems) or 0
 
 
 def read_stateful_set(obj: Object, builder: Builder) -> None:
@@ -110,42 +89,25 @@ def read_stateful_set(obj: Object, builder: Builder) -> None:
 
     problems = Problems()
     start = head(obj, builder, problems)
-    spec, place, who = start.spec, start.place, start.who
+    spec, place = start.spec, start.place
     claims: tuple[PersistentVolumeClaim, ...] = tuple(
-        claim_template(entry, here, problems, who.namespace)
+        claim_template(entry, here, problems, start.who.namespace)
         for entry, here in entries(spec, "volumeClaimTemplates", place, problems)
     )
-    names = tuple(claim.name for claim in claims)
-    template = pod_template(spec, "template", place, problems, who.namespace, _TEMPLATE, names)
-    selector = label_selector(spec, "selector", place, problems)
-    _check_selector(obj, selector, template, place, problems)
-    _check_always(obj.kind, template, problems)
-    check_owner_fields(spec, _TEMPLATE, place, problems)
-    _finish(
+    template, selector = _owned(obj, start, problems, tuple(claim.name for claim in claims))
+    _add(
+        obj,
         builder,
         problems,
-        Workload(
-            workload_id(obj.kind, who.namespace, who.name),
-            obj.kind,
-            obj.api_version,
-            who.namespace,
-            who.name,
-            obj,
-            template,
-            _TEMPLATE,
-            count(spec, "replicas", place, problems),
-            under(place, "replicas"),
-            _strategy(spec, "updateStrategy", place, problems),
-            selector,
-            pod_management=text(spec, "podManagementPolicy", place, problems),
-            first_ordinal=_first_ordinal(spec, place, problems),
-            claim_templates=claims,
-            labels=start.labels,
-            annotations=start.annotations,
-            hook=hook_of(start.annotations),
-            refusals=refusals_of(problems),
-            unknown=tuple(problems.unsure),
-        ),
+        start,
+        template,
+        selector=selector,
+        replicas=count(spec, "replicas", place, problems),
+        replicas_place=under(place, "replicas"),
+        strategy=_strategy(spec, "updateStrategy", place, problems),
+        pod_management=text(spec, "podManagementPolicy", place, problems),
+        first_ordinal=_first_ordinal(spec, place, problems),
+        claim_templates=claims,
     )
 
 
@@ -153,70 +115,31 @@ def read_daemon_set(obj: Object, builder: Builder) -> None:
     """DaemonSet."""
     problems = Problems()
     start = head(obj, builder, problems)
-    spec, place, who = start.spec, start.place, start.who
-    template = pod_template(spec, "template", place, problems, who.namespace, _TEMPLATE)
-    selector = label_selector(spec, "selector", place, problems)
-    _check_selector(obj, selector, template, place, problems)
-    _check_always(obj.kind, template, problems)
-    check_owner_fields(spec, _TEMPLATE, place, problems)
-    _finish(
-        builder,
-        problems,
-        Workload(
-            workload_id(obj.kind, who.namespace, who.name),
-            obj.kind,
-            obj.api_version,
-            who.namespace,
-            who.name,
-            obj,
-            template,
-            _TEMPLATE,
-            None,
-            None,
-            _strategy(spec, "updateStrategy", place, problems),
-            selector,
-            labels=start.labels,
-            annotations=start.annotations,
-            hook=hook_of(start.annotations),
-            refusals=refusals_of(problems),
-            unknown=tuple(problems.unsure),
-        ),
-    )
+    template, selector = _owned(obj, start, problems)
+    strategy = _strategy(start.spec, "updateStrategy", start.place, problems)
+    _add(obj, builder, problems, start, template, selector=selector, strategy=strategy)
 
 
 def read_replication_controller(obj: Object, builder: Builder) -> None:
     """ReplicationController: a plain map as selector, defaulted from the template's labels."""
     problems = Problems()
     start = head(obj, builder, problems)
-    spec, place, who = start.spec, start.place, start.who
-    template = pod_template(spec, "template", place, problems, who.namespace, _TEMPLATE)
+    spec, place = start.spec, start.place
+    template = pod_template(spec, "template", place, problems, start.who.namespace, _TEMPLATE)
     selector = plain_selector(spec, "selector", place, problems)
     if selector is not None and selector.expressions:
         _check_match(selector, template, under(place, "selector"), problems)
     _check_always(obj.kind, template, problems)
     check_owner_fields(spec, _TEMPLATE, place, problems)
-    _finish(
+    _add(
+        obj,
         builder,
         problems,
-        Workload(
-            workload_id(obj.kind, who.namespace, who.name),
-            obj.kind,
-            obj.api_version,
-            who.namespace,
-            who.name,
-            obj,
-            template,
-            _TEMPLATE,
-            count(spec, "replicas", place, problems),
-            under(place, "replicas"),
-            None,
-            selector,
-            labels=start.labels,
-            annotations=start.annotations,
-            hook=hook_of(start.annotations),
-            refusals=refusals_of(problems),
-            unknown=tuple(problems.unsure),
-        ),
+        start,
+        template,
+        selector=selector,
+        replicas=count(spec, "replicas", place, problems),
+        replicas_place=under(place, "replicas"),
     )
 
 
@@ -232,14 +155,14 @@ def read_cron_job(obj: Object, builder: Builder) -> None:
     problems = Problems()
     start = head(obj, builder, problems)
     spec, place = start.spec, start.place
-    check_owner_fields(spec, "spec.jobTemplate.spec.template", place, problems)
+    path = "spec.jobTemplate.spec.template"
+    check_owner_fields(spec, path, place, problems)
     outer = mapping(spec, "jobTemplate", place, problems) or _EMPTY
     job_place = under(place, "jobTemplate")
-    check_owner_fields(outer, "spec.jobTemplate.spec.template", job_place, problems)
+    check_owner_fields(outer, path, job_place, problems)
     job = mapping(outer, "spec", job_place, problems) or _EMPTY
     schedule = text(spec, "schedule", place, problems)
     suspended = boolean(spec, "suspend", place, problems)
-    path = "spec.jobTemplate.spec.template"
     _job(obj, builder, problems, start, job, under(job_place, "spec"), path, schedule, suspended)
 
 
@@ -254,8 +177,7 @@ def _job(
     schedule: str = "",
     suspended: bool = False,
 ) -> None:
-    who = start.who
-    template = pod_template(spec, "template", place, problems, who.namespace, path)
+    template = pod_template(spec, "template", place, problems, start.who.namespace, path)
     restart = template.place.value
     restart = restart.get("spec") if isinstance(restart, dict) else None
     if template.spec.containers and template.spec.restart_policy not in _JOB_RESTART:
@@ -266,9 +188,47 @@ def _job(
             "scheduler:A-1544",
         )
     check_owner_fields(spec, path, place, problems)
-    _finish(
+    _add(
+        obj,
         builder,
         problems,
+        start,
+        template,
+        path,
+        selector=label_selector(spec, "selector", place, problems),
+        parallelism=count(spec, "parallelism", place, problems),
+        completions=count(spec, "completions", place, problems),
+        suspended=boolean(spec, "suspend", place, problems) or suspended,
+        schedule=schedule,
+    )
+
+
+def _owned(
+    obj: Object, start: Head, problems: Problems, claims: tuple[str, ...] = ()
+) -> tuple[PodTemplate, LabelSelector | None]:
+    """The template and the selector of a kind of apps/v1, checked against each other."""
+    spec, place = start.spec, start.place
+    template = pod_template(spec, "template", place, problems, start.who.namespace, _TEMPLATE, claims)
+    selector = label_selector(spec, "selector", place, problems)
+    _check_selector(obj, selector, template, place, problems)
+    _check_always(obj.kind, template, problems)
+    check_owner_fields(spec, _TEMPLATE, place, problems)
+    return template, selector
+
+
+def _add(
+    obj: Object,
+    builder: Builder,
+    problems: Problems,
+    start: Head,
+    template: PodTemplate,
+    path: str = _TEMPLATE,
+    **own: Any,
+) -> None:
+    """Add the workload with what all kinds have and with fields of its `own`, and report its problems."""
+    who = start.who
+    builder.add(
+        "workloads",
         Workload(
             workload_id(obj.kind, who.namespace, who.name),
             obj.kind,
@@ -278,26 +238,21 @@ def _job(
             obj,
             template,
             path,
-            None,
-            None,
-            selector=label_selector(spec, "selector", place, problems),
-            parallelism=count(spec, "parallelism", place, problems),
-            completions=count(spec, "completions", place, problems),
-            suspended=boolean(spec, "suspend", place, problems) or suspended,
-            schedule=schedule,
             labels=start.labels,
             annotations=start.annotations,
             hook=hook_of(start.annotations),
             refusals=refusals_of(problems),
             unknown=tuple(problems.unsure),
+            **own,
         ),
     )
-
-
-def _finish(builder: Builder, problems: Problems, workload: Workload) -> None:
-    builder.add("workloads", workload)
     if problems.found:
         builder.problems.found.extend(problems.found)
+
+
+def _first_ordinal(spec: dict[str, Any], place: Place, problems: Problems) -> int:
+    ordinals = mapping(spec, "ordinals", place, problems) or {}
+    return count(ordinals, "start", under(place, "ordinals"), problems) or 0
 
 
 def _check_selector(
