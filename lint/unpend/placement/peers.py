@@ -149,6 +149,11 @@ def means_itself(pod: EffectivePod, selector: LabelSelector | None) -> bool:
     return selector is not None and matches(selector.expressions, pod.labels)
 
 
+def counts_itself(pod: EffectivePod, selector: LabelSelector | None) -> bool:
+    """Whether a spread with this selector counts the pods of the workload: an empty one counts none (S-810)."""
+    return selector is not None and bool(selector.expressions) and means_itself(pod, selector)
+
+
 def apart_from_itself(pod: EffectivePod, *keys: str) -> Iterator[PodAffinityTerm]:
     """The required anti-affinity terms by which two pods of the workload never share a domain (S-923).
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from unpend.model.inventory import Workload
 from unpend.model.pod import SpreadConstraint
 from unpend.placement.domains import Asked, Domains, shortfall, topology_of
-from unpend.placement.peers import means_itself
+from unpend.placement.peers import counts_itself
 from unpend.placement.verdict import Cause, WorkloadVerdict
 from unpend.records import dataclass
 
@@ -59,5 +59,5 @@ def spreadings(facts: Asked) -> Iterator[Spreading]:
             domains = topology.of(
                 workload, constraint.topology_key, constraint.node_affinity_policy, constraint.node_taints_policy
             )
-            itself = means_itself(pod, constraint.selector)
+            itself = counts_itself(pod, constraint.selector)
             yield Spreading(workload, constraint, verdict, domains, itself, short)

@@ -16,7 +16,7 @@ from unpend.model.karpenter import NodeClass, NodePool
 from unpend.model.karpenter_labels import AWS_ZONE_ID, ZONE
 from unpend.model.pod import EffectivePod, SpreadConstraint, Taint
 from unpend.placement.domains import shortfall, takes, topology_of
-from unpend.placement.peers import apart_from_itself, means_itself, peers_of
+from unpend.placement.peers import apart_from_itself, counts_itself, peers_of
 from unpend.placement.pools import ALL_NODES
 from unpend.placement.verdict import Cause, Verdict, WorkloadVerdict
 from unpend.records import dataclass, replace
@@ -349,7 +349,7 @@ class ZoneLosses:
 
     @staticmethod
     def _over_zones(pod: EffectivePod, constraint: SpreadConstraint) -> bool:
-        return constraint.topology_key == ZONE and means_itself(pod, constraint.selector)
+        return constraint.topology_key == ZONE and counts_itself(pod, constraint.selector)
 
     def _world(self, zone: str, reading: Reading) -> Mapping[str, WorkloadVerdict]:
         found = self._worlds.get((zone, reading))

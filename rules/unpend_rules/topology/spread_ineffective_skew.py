@@ -67,7 +67,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.needed import autoscalers_by_target, replicas_of
-from unpend.placement.peers import means_itself
+from unpend.placement.peers import counts_itself
 from unpend.rule import Facts, Finding, Related, Rule
 
 
@@ -84,7 +84,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         pod = facts.effective(workload)
         for constraint in spec.spread:
-            if constraint.max_skew < replicas or not means_itself(pod, constraint.selector):
+            if constraint.max_skew < replicas or not counts_itself(pod, constraint.selector):
                 continue
             where = autoscaler.place if autoscaler is not None else workload.replicas_place
             yield Finding(
