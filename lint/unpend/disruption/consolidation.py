@@ -13,11 +13,12 @@ from unpend.algebra.selectors import matches
 from unpend.disruption.budgets import budgets_of
 from unpend.disruption.do_not_disrupt import DO_NOT_DISRUPT
 from unpend.disruption.drain import is_finite
-from unpend.disruption.landing import Asked, landing_of
+from unpend.disruption.landing import landing_of
 from unpend.model.inventory import Autoscaler, Workload
 from unpend.model.karpenter import NodePool
 from unpend.model.karpenter_labels import HOSTNAME
 from unpend.model.pod import LabelSelector
+from unpend.placement.facts import FactsLike
 from unpend.placement.needed import autoscalers_by_target, replicas_of
 from unpend.records import dataclass
 from unpend.settings import Settings
@@ -85,7 +86,7 @@ class Wished(NamedTuple):
     pools: tuple[NodePool, ...]
 
 
-def wishes_held(facts: Asked, kinds: tuple[SoftKind, ...], exempt: Collection[str] = ()) -> Iterator[Wished]:
+def wishes_held(facts: FactsLike, kinds: tuple[SoftKind, ...], exempt: Collection[str] = ()) -> Iterator[Wished]:
     """The soft wishes of some kinds among workloads that may land in a pool whose nodes are consolidated.
 
     Nothing under `preferencePolicy: Ignore`. A wish about pods of the same workload needs at least two of them.
@@ -125,7 +126,7 @@ def why_not_consolidated(pool: NodePool) -> tuple[str, Place] | None:
     return None
 
 
-def consolidating(facts: Asked, pools: tuple[NodePool, ...]) -> tuple[NodePool, ...]:
+def consolidating(facts: FactsLike, pools: tuple[NodePool, ...]) -> tuple[NodePool, ...]:
     """The pools among these whose nodes are merged and replaced while pods run on them."""
     names: frozenset[str] = facts.memo(
         "consolidated-pools",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from unpend.disruption.landing import Asked
 from unpend.model.node_groups.group import NodeGroup
 from unpend.placement.cluster_autoscaler.daemons import agents_of
-from unpend.placement.cluster_autoscaler.group_facts import groups_of
+from unpend.placement.facts import FactsLike, node_groups_of
 from unpend.placement.scheduler import node_affinity
 from unpend.placement.space import Shape, Space
 from unpend.records import dataclass
@@ -31,9 +30,9 @@ class DaemonShare:
         return self.taken / self.whole
 
 
-def daemon_shares(facts: Asked) -> Iterator[DaemonShare]:
+def daemon_shares(facts: FactsLike) -> Iterator[DaemonShare]:
     """For each group whose nodes are known, the resource that its DaemonSets surely take the largest part of."""
-    groups = facts.memo("node-groups", lambda: groups_of(facts.inventory, facts.settings))
+    groups = node_groups_of(facts)
     agents = [agent for agent in agents_of(facts.inventory, facts.settings) if agent.sure]
     for found in groups.groups:
         if found.unusable is not None or not agents:

@@ -7,7 +7,7 @@ here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from unpend.algebra.taints import untolerated
 from unpend.algebra.values import ValueSet
@@ -15,6 +15,7 @@ from unpend.model.inventory import Inventory, Workload
 from unpend.model.karpenter_labels import CORE_WELL_KNOWN, aws_well_known, release
 from unpend.model.pod import EffectivePod
 from unpend.placement.demand import Alternative, demand_of
+from unpend.placement.facts import FactsLike
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.records import dataclass, field
 from unpend.settings import Settings
@@ -26,29 +27,7 @@ if TYPE_CHECKING:
 TAKES = frozenset({"fits", "conditional", "partial"})
 
 
-class Asked(Protocol):
-    """What a rule is given, as far as analyses here need it."""
-
-    @property
-    def inventory(self) -> Inventory:
-        """The objects."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the cluster."""
-
-    @property
-    def verdicts(self) -> Mapping[str, WorkloadVerdict]:
-        """The verdict of every workload by its id."""
-
-    def effective(self, workload: Workload, /) -> EffectivePod:
-        """The pod of a workload after admission."""
-
-    def memo(self, name: Any, compute: Callable[[], Any], /) -> Any:
-        """The value kept under a name."""
-
-
-def landing_of(facts: Asked) -> Landing:
+def landing_of(facts: FactsLike) -> Landing:
     """The pools of all workloads of a run, shared by its rules."""
     found: Landing = facts.memo(
         "landing",
@@ -140,7 +119,7 @@ def _overlaps(alternative: Alternative, requirements: Requirements, well_known: 
     return True
 
 
-def autoscaled(facts: Asked) -> bool:
+def autoscaled(facts: FactsLike) -> bool:
     """`cluster_autoscaler` of a run, found once."""
     found: bool = facts.memo("cluster-autoscaler", lambda: cluster_autoscaler(facts.inventory, facts.settings))
     return found

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unpend.algebra.quantity import render
-from unpend.disruption.landing import Asked
 from unpend.disruption.pool_shapes import PoolTypes, pool_types
 from unpend.model.karpenter import NodePool
 from unpend.model.pod import Amount, Container, PodSpec
+from unpend.placement.facts import FactsLike
 from unpend.records import dataclass
 
 
@@ -39,7 +39,7 @@ def limits_above(spec: PodSpec) -> Iterator[Above]:
                 yield Above(container, resource, request, limit)
 
 
-def worst(facts: Asked, pools: tuple[NodePool, ...], above: Above) -> str:
+def worst(facts: FactsLike, pools: tuple[NodePool, ...], above: Above) -> str:
     """A clause that says what the smallest node of the pools is promised when it is full; empty where nobody knows."""
     if above.resource != "memory":
         return ""

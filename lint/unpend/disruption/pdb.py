@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from unpend.algebra.selectors import matches
-from unpend.disruption.landing import Asked
 from unpend.model.inventory import Autoscaler, IntOrPercent, Inventory, PodDisruptionBudget, Workload
+from unpend.placement.facts import FactsLike
 from unpend.placement.needed import autoscalers_by_target, replicas_of
 from unpend.records import dataclass
 
@@ -95,7 +95,7 @@ def coverage(inventory: Inventory) -> Coverage:
     )
 
 
-def coverage_of(facts: Asked) -> Coverage:
+def coverage_of(facts: FactsLike) -> Coverage:
     """The coverage of a run, shared by its rules."""
     found: Coverage = facts.memo("pdb-coverage", lambda: coverage(facts.inventory))
     return found

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from unpend.catalog.index import bits
-from unpend.disruption.landing import Asked
 from unpend.model.karpenter import NodePool
+from unpend.placement.facts import FactsLike, managed_pools_of
 from unpend.placement.karpenter.managed import ManagedPool
-from unpend.placement.karpenter.pool_facts import grid_of, managed_pools
+from unpend.placement.karpenter.pool_facts import grid_of
 from unpend.records import dataclass
 
 
@@ -26,14 +26,14 @@ class PoolTypes:
     capacity: Mapping[str, tuple[int, ...]]
 
 
-def pool_types(facts: Asked, pool: NodePool) -> PoolTypes | None:
+def pool_types(facts: FactsLike, pool: NodePool) -> PoolTypes | None:
     """The types of a pool; None when no catalogue knows them, or none is left."""
     found: PoolTypes | None = facts.memo(("pool-types", pool.name), lambda: _types(facts, pool))
     return found
 
 
-def _types(facts: Asked, pool: NodePool) -> PoolTypes | None:
-    pools = facts.memo("managed-pools", lambda: managed_pools(facts.inventory, facts.settings))
+def _types(facts: FactsLike, pool: NodePool) -> PoolTypes | None:
+    pools = managed_pools_of(facts)
     managed: ManagedPool | None = next((m for m in pools.pools if m.pool is pool), None)
     grid = grid_of(managed, pools) if managed is not None else None
     if managed is None or grid is None or managed.unknown:

@@ -13,7 +13,7 @@ from unpend.records import dataclass
 from unpend.source.place import Place
 
 if TYPE_CHECKING:
-    from unpend.disruption.landing import Asked
+    from unpend.placement.facts import FactsLike
 
 LOCAL_VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 KUBE_SYSTEM = "kube-system"
@@ -32,13 +32,13 @@ class ScaleDownFlags:
     threshold: float
 
 
-def scale_down_flags(facts: Asked) -> ScaleDownFlags:
+def scale_down_flags(facts: FactsLike) -> ScaleDownFlags:
     """The flags of a run, shared by its rules."""
     found: ScaleDownFlags = facts.memo("scale-down-flags", lambda: _flags(facts))
     return found
 
 
-def _flags(facts: Asked) -> ScaleDownFlags:
+def _flags(facts: FactsLike) -> ScaleDownFlags:
     from unpend.placement.cluster_autoscaler.flags import flags_of
 
     flags, config = flags_of(facts.inventory, facts.settings), facts.settings.cluster_autoscaler

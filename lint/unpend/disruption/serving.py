@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from unpend.disruption.landing import Asked
 from unpend.disruption.pdb import coverage_of, floor_of
 from unpend.model.inventory import Inventory, Workload
+from unpend.placement.facts import FactsLike
 from unpend.placement.needed import autoscalers_by_target
 
 KINDS = frozenset({"Deployment", "StatefulSet", "Rollout"})
@@ -20,7 +20,7 @@ class Uncovered(NamedTuple):
     replicas: int
 
 
-def uncovered(facts: Asked) -> Iterator[Uncovered]:
+def uncovered(facts: FactsLike) -> Iterator[Uncovered]:
     """Every such workload: at least two replicas, and a container port or a Service that selects it."""
     covered = coverage_of(facts).of_workload
     autoscalers = autoscalers_by_target(facts.inventory)
