@@ -303,3 +303,29 @@ def test_an_empty_path_is_not_the_current_folder(unpend: Any, arguments: tuple[s
     done = unpend("check", *arguments)
     assert done.code == 2
     assert "is an empty text" in done.err
+
+
+@pytest.mark.parametrize("command", ["check", "explain"])
+def test_without_capacity_it_is_said_that_placement_was_not_judged(unpend: Any, command: str) -> None:
+    done = unpend(command, "app.yaml")
+    assert done.code == 0
+    assert done.err.count("no Node, NodePool or node group is among the files") == 1
+    assert "--pools PATH" in done.err
+    told = json.loads(unpend(command, "app.yaml", "--output", "json").out)["notices"]
+    assert [(notice["severity"], "--pools PATH" in notice["message"]) for notice in told] == [("warning", True)]
+    for arguments in (("app.yaml", "nodes.yaml"), ("app.yaml", "--pools", "nodes.yaml"), ("nodes.yaml",)):
+        assert unpend(command, *arguments).err == ""
+
+
+def test_pools_without_capacity_are_no_silent_success(unpend: Any, project: Path) -> None:
+    (project / "classes.yaml").write_text(
+        "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 5\n", encoding="utf-8"
+    )
+    done = unpend("check", "app.yaml", "--pools", "classes.yaml")
+    assert "is in what is named as pools (classes.yaml)" in done.err
+    assert "is not judged" in done.err
+    done = unpend("check", ".", "--pools", "classes.yaml")
+    assert "only what the checked files have is looked at" in done.err
+    assert unpend("check", "app.yaml", "--pools", "classes.yaml", "--pools", "nodes.yaml").err == ""
+    (project / ".unpend.yaml").write_text("clusters: {prod: {pools: [classes.yaml]}}\n", encoding="utf-8")
+    assert "named as pools of cluster prod (classes.yaml)" in unpend("check", "app.yaml").err

@@ -34,6 +34,8 @@ def test_nothing_is_wrong_with_what_others_publish(unpend: Any, tree: Path, argu
         "unpend: chart: 1 template is not rendered and not checked; check what `helm template chart` prints",
         "unpend: kustomize/overlays/prod/kustomization.yaml: 4 patches are not checked without what they change; "
         "check what `kustomize build kustomize/overlays/prod` prints",
+        "unpend: no Node, NodePool or node group is among the files: whether pods can be placed is not judged; "
+        "name what makes nodes with --pools PATH, or as pools of a cluster in .unpend.yaml",
         "unpend: tsconfig.json: not checked, not valid YAML: did not find expected ',' or '}' "
         "(while parsing a flow mapping)",
     ]

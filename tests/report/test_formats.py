@@ -11,6 +11,7 @@ import pytest
 from lsprotocol import converters, types
 
 from unpend.engine.result import ReportedFinding, Result
+from unpend.placement.verdict import Obstacle, ReplicaCounts, WorkloadVerdict
 from unpend.report import FORMATS, explain, render, sarif
 from unpend.report.options import ReportOptions
 from unpend.report.terminal import width
@@ -221,3 +222,29 @@ def test_concise_lines_are_what_problem_matchers_read(result: Result, options: R
     assert len(lines) == 3
     for line in lines:
         assert re.match(r".+:\d+:\d+: (error|warning|info) [a-z-]+ .+\Z", line)
+
+
+def _explained(*verdicts: WorkloadVerdict) -> str:
+    return explain.render(Result(workloads=verdicts), ReportOptions())
+
+
+def test_explain_says_first_what_is_missing() -> None:
+    none = ReplicaCounts(2, 2, 0, 0)
+    text = _explained(WorkloadVerdict("Deployment/web", "", "never", "pool-unusable", "proved", none))
+    assert text.startswith("Deployment/web: never (pool-unusable), since no capacity was given\n")
+    assert "--pools PATH" in text
+    assert "can never be placed" not in text
+
+
+def test_explain_does_not_ask_pools_about_pods_that_are_refused_before() -> None:
+    none = ReplicaCounts(1, 1, 0, 0)
+    refusal = Obstacle("api", "there is no PriorityClass", "scheduler:A-231", None, None, "rejected")
+    text = _explained(WorkloadVerdict("Job/a", "", "never", "rejected", "proved", none, conflict=(refusal,)))
+    assert "Job/a: never (rejected), the API server refuses its pods" in text
+    assert "there is no PriorityClass" in text
+    assert "pool" not in text
+
+
+def test_explain_counts_no_replicas_of_daemonsets_on_nodes_to_come() -> None:
+    verdict = WorkloadVerdict("DaemonSet/a", "", "fits", None, "proved", ReplicaCounts(0, 0, 0, 0))
+    assert "replicas: one on each node that its pools make" in _explained(verdict)

@@ -20,7 +20,7 @@ from unpend.engine.result import Notice, ReportedFinding, Result
 from unpend.engine.run import ClusterInput, RunOptions, run
 from unpend.model.found_settings import with_found_settings
 from unpend.model.reading import read_objects
-from unpend.records import dataclass, replace
+from unpend.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from unpend.cli.helm import Rendering, Renderings
@@ -99,6 +99,8 @@ class Gathered:
     extra_notices: tuple[Notice, ...] = ()
     report_only: frozenset[str] | None = None
     variants: tuple[_Variant, ...] = ()
+    pool_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    explain: bool = False
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -142,10 +144,20 @@ class Gathered:
         return replace(
             result,
             findings=findings,
-            notices=tuple(dict.fromkeys((*self.notices, *result.notices))),
+            notices=tuple(dict.fromkeys((*self.notices, *self._without_capacity(), *result.notices))),
             texts=self.texts,
             untrustworthy=result.untrustworthy or self.untrustworthy,
         )
+
+    def _without_capacity(self) -> tuple[Notice, ...]:
+        """What is said where nothing that makes nodes was given, or what was named for it has nothing of the kind."""
+        from unpend.cli.capacity import capacity_notice
+
+        found = (
+            capacity_notice(cluster, self.pool_files.get(variant.entry.name, ()), explain=self.explain)
+            for cluster, variant in zip(self.clusters, self.variants, strict=True)
+        )
+        return tuple(notice for notice in found if notice is not None)
 
     def tell(self, result: Result) -> None:
         """Say on standard error what the user should know of the run itself."""
@@ -251,6 +263,8 @@ def gather(request: Request) -> Gathered:
         extra_notices=_charts_left_out(request, config),
         report_only=frozenset(named) if request.report_only_paths else None,
         variants=variants,
+        pool_files=pools,
+        explain=request.explain,
     )
 
 

@@ -47,6 +47,10 @@ _LEGEND = (
     "How to read it: for each pool, would the autoscaler launch a node for the pod, and would kube-scheduler put it "
     "there; ? depends on what is said beneath. A number in brackets is the constraint that is refused."
 )
+_NO_POOL = (
+    "no Node, NodePool or node group is among the files: name what makes nodes with --pools PATH, or as pools of a "
+    "cluster in .unpend.yaml"
+)
 _GUTTER = 6
 _ALWAYS = (0, 1, 3)
 _MOST_POOLS = 20
@@ -89,7 +93,7 @@ class _Writer:
         cause = f" ({verdict.cause})" if verdict.cause else ""
         name = printable(verdict.workload)
         said = f"{verdict.verdict}{cause}"
-        head, *lines = wrap(f"{name}: {said}, {_MEANING[verdict.verdict]}", self._columns, rest="  ")
+        head, *lines = wrap(f"{name}: {said}, {_meaning(verdict)}", self._columns, rest="  ")
         if head.startswith(f"{name}: {said}"):
             rest = head[len(f"{name}: {said}") :]
             head = f"{self._paint('bold', name)}: {self._paint(_STYLE[verdict.verdict], said)}{rest}"
@@ -107,6 +111,8 @@ class _Writer:
             lines += self._paragraph(f"certainty: {self._certainty(verdict)}")
         if verdict.verdict == "skipped":
             return lines + self._skipped(verdict)
+        if verdict.cause == "rejected":
+            return lines + [""] + [line for obstacle in verdict.conflict for line in self._obstacle(obstacle)]
         constraints = _constraints(verdict.pools)
         lines += self._pools(verdict.pools, constraints)
         lines += self._constraints(constraints)
@@ -142,6 +148,9 @@ class _Writer:
         counts = verdict.replicas
         if verdict.verdict == "skipped":
             return []
+        if not counts.needed:  # a DaemonSet of nodes that do not exist yet
+            where = f"; zones: {', '.join(verdict.zones)}" if verdict.zones else ""
+            return self._paragraph(f"replicas: one on each node that its pools make{where}")
         if counts.at_least == counts.at_most:
             can = f"{counts.at_most} of {counts.needed}"
         else:
@@ -158,7 +167,7 @@ class _Writer:
 
     def _pools(self, pools: Sequence[PoolVerdict], constraints: Mapping[_Identity, _Constraint]) -> list[str]:
         if not pools:
-            return ["", "  no pool was found among the files"]
+            return ["", *self._paragraph(_NO_POOL)]
         names = sorted({p.autoscaler for p in pools if p.autoscaler is not None})
         autoscaler = "autoscaler" if len(names) != 1 else _AUTOSCALER.get(names[0], names[0])
         header = ("pool", "verdict", autoscaler, "kube-scheduler", "because of", "types", "zones")
@@ -259,6 +268,15 @@ class _Writer:
         for number, change in enumerate(repair.changes, 1):
             lines += wrap(printable(change.message + _at(change.place)), self._columns, f"  {number}. ", "     ")
         return lines
+
+
+def _meaning(verdict: WorkloadVerdict) -> str:
+    """The verdict in words; where nothing but capacity is missing, that comes first."""
+    if verdict.cause == "rejected":
+        return "the API server refuses its pods"
+    if verdict.cause == "pool-unusable" and not verdict.pools:
+        return "since no capacity was given"
+    return _MEANING[verdict.verdict]
 
 
 def _at(place: Place | None) -> str:
