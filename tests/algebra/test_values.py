@@ -233,17 +233,6 @@ def test_all_expressions_together_allow_what_each_matches(
     assert allowed.admits(label) == all(kubernetes_matches(o, vals, label) for o, vals in several)
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.lists(expressions, max_size=4))
-def test_examples_are_allowed_and_there_whenever_a_value_is(several: list[tuple[str, tuple[str, ...]]]) -> None:
-    allowed = v.anything()
-    for operator, values in several:
-        allowed = allowed.meet(from_expression(operator, values))
-    found = v.examples(allowed, 3)
-    assert all(allowed.admits(e) and is_label_value(e) for e in found)
-    assert bool(found) == allowed.admits_present
-
-
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("aZ09-_./ é"), max_size=6))
 def test_label_value_syntax(text: str) -> None:

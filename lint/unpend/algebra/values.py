@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import Literal
 
 from unpend.algebra.syntax import is_label_value
@@ -258,18 +257,6 @@ def _spellings(low: int, high: int) -> Iterator[str]:
         text = str(number)
         for length in range(len(text), _LONGEST + 1):
             yield text.zfill(length)
-
-
-def examples(allowed: ValueSet, count: int = 1) -> tuple[str, ...]:
-    """Up to `count` allowed values, in a fixed order; empty when no value is allowed."""
-    if allowed.form == "listed":
-        return tuple(sorted(allowed.names)[:count])
-    if allowed.form == "numbers":
-        plain = (str(n) for n in range(allowed.low, allowed.high + 1))
-        found = tuple(islice((s for s in plain if s not in allowed.names), count))
-        return found or tuple(islice((s for s in _spellings(allowed.low, allowed.high) if allowed.admits(s)), count))
-    candidates = ("any" if i == 0 else f"any-{i}" for i in range(count + len(allowed.names) + 1))
-    return tuple(islice((s for s in candidates if s not in allowed.names), count))
 
 
 def from_expression(operator: str, values: Sequence[str]) -> ValueSet:

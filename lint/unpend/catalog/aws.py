@@ -76,10 +76,6 @@ class AwsCatalog:
         """Whether some type of the family (`m5d`) is known."""
         return family in self.masks(FAMILY) or any(name.split(".")[0] == family for name in self._never)
 
-    def knows_region(self, region: str | None) -> bool:
-        """Whether there are offerings for the region."""
-        return region in self._data["offerings"]
-
     def zone_ids(self, region: str) -> tuple[str, ...]:
         """The zone IDs of a region, empty when the region is unknown."""
         return tuple(self._data["offerings"].get(region, ()))

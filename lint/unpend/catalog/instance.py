@@ -63,8 +63,3 @@ class InstanceType:
     capacity: Mapping[str, Interval]
     allocatable: Mapping[str, Interval]
     offerings: tuple[Offering, ...] = field(default=())
-
-    @property
-    def fits_nothing(self) -> bool:
-        """Whether some allocatable amount is surely negative: no pod ever fits (karpenter I-5)."""
-        return any(amount.high < 0 for amount in self.allocatable.values())

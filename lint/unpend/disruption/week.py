@@ -8,7 +8,6 @@ from unpend.disruption.budgets import REASONS, PoolBudgets, Slot, budgets_of
 from unpend.model.karpenter import NodePool
 
 FREE, LIMITED, CLOSED = ".", "+", "#"
-LEGEND = f"{FREE} no limit, {LIMITED} limited, {CLOSED} no node may go (for part of the hour at least)"
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 

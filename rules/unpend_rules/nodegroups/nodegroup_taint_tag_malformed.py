@@ -59,7 +59,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from unpend.model.node_groups.group import NodeGroup
 from unpend.model.node_groups.tags import TAINT, malformed_taint_tags
 from unpend.model.pod import Label
 from unpend.rule import Edit, Facts, Finding, Fix, Related, Rule
@@ -89,11 +88,6 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _fix(tag: Label, right: str) -> Fix:
     return Fix(f'Set the tag to "{right}"', "unsafe", (Edit("set", tag.place, right),))
-
-
-def relies_on_propagation(group: NodeGroup) -> bool:
-    """Whether eksctl writes the tags of a group from its labels and taints."""
-    return group.place.at("propagateASGTags").value is True
 
 
 RULE = Rule(

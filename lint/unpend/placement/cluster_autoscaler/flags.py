@@ -49,10 +49,7 @@ class Flags:
     cutoff: int = -10
     startup_taints: frozenset[str] = frozenset()
     startup_prefixes: tuple[str, ...] = STARTUP_PREFIXES
-    schedulers: frozenset[str] = frozenset()
     from_zero: bool = True
-    balances: bool = False
-    force_daemonsets: bool = False
     given: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     deployment: Workload | None = None
 
@@ -113,10 +110,7 @@ def flags_of(inventory: Inventory, settings: Settings) -> Flags:
         cutoff=cutoff,
         startup_taints=frozenset((*taints, *config.startup_taints)),
         startup_prefixes=prefixes,
-        schedulers=frozenset(name for text in given.get("bypassed-scheduler-names", ()) for name in text.split(",")),
         from_zero=_flag(given, "scale-up-from-zero", True),
-        balances=_flag(given, "balance-similar-node-groups", config.balance_similar_node_groups),
-        force_daemonsets=_flag(given, "force-ds", False),
         given=given,
         deployment=workload,
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
 from unpend.algebra.values import ValueSet
 from unpend.model.inventory import Inventory, PersistentVolumeClaim, Workload
-from unpend.model.node_groups.group import Named, NodeGroup
+from unpend.model.node_groups.group import NodeGroup
 from unpend.model.node_groups.labels import AWS_PERHAPS, kubelet_refuses
 from unpend.model.node_groups.tags import label_tags, resource_tags, taint_tags
 from unpend.model.node_labels import ARCH, HOSTNAME, INSTANCE_TYPE, OLDER, OS, REGION, ZONE
@@ -78,11 +78,6 @@ def mixed(group: Group, tolerance: float) -> tuple[Size, ...]:
         if (one.cpu, one.gpu) != (first.cpu, first.gpu)
         or abs(one.memory - first.memory) > tolerance * max(first.memory, 1)
     )
-
-
-def type_places(group: Group) -> tuple[Named, ...]:
-    """The types as they are written."""
-    return group.group.instance_types
 
 
 def grows_from_zero(group: Group) -> bool:

@@ -113,10 +113,6 @@ class SpreadState:
     constraints: tuple[HardConstraint, ...]
     counts: tuple[Mapping[str, int], ...]
 
-    def lacks_key(self, labels: Mapping[str, str]) -> HardConstraint | None:
-        """The first constraint whose key the node lacks (P-808), if any."""
-        return next((c for c in self.constraints if c.key not in labels), None)
-
     def refuses(self, labels: Mapping[str, str]) -> HardConstraint | None:
         """The first constraint that refuses a node with these labels, for its key or its skew, if any."""
         for constraint, counts in zip(self.constraints, self.counts, strict=True):
