@@ -33,11 +33,11 @@ spec:
 DUMP: dict[str, Any] = {
     "kind": "List",
     "items": [
-        {"kind": "Node", "metadata": {"name": "n", "creationTimestamp": "2026-03-01T11:00:00Z"}},
+        {"kind": "Node", "metadata": {"name": "node-a", "creationTimestamp": "2026-03-01T11:00:00Z"}},
         {
             "kind": "Pod",
             "metadata": {"name": "a", "namespace": "shop", "creationTimestamp": "2026-03-01T12:00:00Z"},
-            "spec": {"nodeName": "n"},
+            "spec": {"nodeName": "node-a"},
             "status": {
                 "conditions": [
                     {"type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-03-01T12:00:02Z"},
