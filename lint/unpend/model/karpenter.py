@@ -155,6 +155,14 @@ class Subnet:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineImage:
+    """An image of `status.amis`: the instance types that it boots on."""
+
+    id: str
+    requirements: tuple[PoolRequirement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class NetworkInterface:
     """An entry of `spec.networkInterfaces` of an EC2NodeClass."""
 
@@ -168,7 +176,8 @@ class NodeClass:
     """A node class of any provider; what follows `not_ready_reason` is read for EC2NodeClass only (`karpenter.md` §10).
 
     `ami_family` is the effective one (field, else alias), None when it cannot be told. `subnets` is None without a
-    status. `ami_terms` and `subnet_terms` are the selector terms as plain data.
+    status, `images` likewise. `ami_terms` and `subnet_terms` are the selector terms as plain data. `user_taints` are
+    those with which user data surely registers nodes.
     """
 
     group: str
@@ -187,6 +196,8 @@ class NodeClass:
     network_interfaces: tuple[NetworkInterface, ...] | None = None
     kubelet: Kubelet = Kubelet(place=None)
     user_data: str = ""
+    user_taints: tuple[Taint, ...] = ()
+    images: tuple[MachineImage, ...] | None = None
     annotations: Mapping[str, Label] = field(default_factory=dict)
     terminating: bool = False
     refusals: tuple[Problem, ...] = field(default=(), compare=False, repr=False)

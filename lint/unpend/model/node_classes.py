@@ -7,12 +7,21 @@ from typing import Any
 
 from unpend.model.builder import Builder
 from unpend.model.fields import boolean, entries, integer, mapping, text, under
-from unpend.model.karpenter import BlockDeviceMapping, Kubelet, NetworkInterface, NodeClass, Subnet
+from unpend.model.karpenter import (
+    BlockDeviceMapping,
+    Kubelet,
+    MachineImage,
+    NetworkInterface,
+    NodeClass,
+    PoolRequirement,
+    Subnet,
+)
 from unpend.model.karpenter_fields import condition
 from unpend.model.metadata import identity, labels
 from unpend.model.node_class_rules import check_node_class
 from unpend.model.problems import Problems
 from unpend.model.quantities import amount, resources
+from unpend.model.user_data import registered_taints
 from unpend.records import replace
 from unpend.source.document import Object
 from unpend.source.place import Place
@@ -51,13 +60,15 @@ def read_ec2_node_class(obj: Object, builder: Builder) -> None:
     ready, reason = condition(obj.data, "Ready")
     alias = _alias(spec)
     family = text(spec, "amiFamily", place, problems) or None
+    family = family or (_FAMILIES.get(alias.partition("@")[0]) if alias else None)
+    user_data = text(spec, "userData", place, problems)
     found = NodeClass(
         obj.group,
         obj.kind,
         who.name,
         ready,
         reason,
-        family or (_FAMILIES.get(alias.partition("@")[0]) if alias else None),
+        family,
         alias,
         _terms(spec, "amiSelectorTerms", place, problems),
         _terms(spec, "subnetSelectorTerms", place, problems),
@@ -67,7 +78,9 @@ def read_ec2_node_class(obj: Object, builder: Builder) -> None:
         text(spec, "instanceStorePolicy", place, problems) == "RAID0",
         _network_interfaces(spec, place, problems),
         kubelet(spec, "kubelet", place, problems),
-        text(spec, "userData", place, problems),
+        user_data,
+        registered_taints(user_data, family, under(place, "userData")),
+        _images(obj.data),
         labels(who.data, "annotations", who.place, problems, checked=False),
         who.data.get("deletionTimestamp") is not None,
         object=obj,
@@ -101,6 +114,27 @@ def _subnets(data: dict[str, Any]) -> tuple[Subnet, ...] | None:
         if isinstance(entry, dict):
             values = [entry.get(key) for key in ("id", "zone", "zoneID")]
             found.append(Subnet(*(value if isinstance(value, str) else "" for value in values)))
+    return tuple(found)
+
+
+def _images(data: dict[str, Any]) -> tuple[MachineImage, ...] | None:
+    """The images of the status; None without any, and where one has requirements that cannot be read."""
+    status = data.get("status")
+    listed = status.get("amis") if isinstance(status, dict) else None
+    if not isinstance(listed, list) or not listed:
+        return None
+    found = []
+    for entry in listed:
+        wanted = entry.get("requirements") if isinstance(entry, dict) else None
+        if not isinstance(wanted, list):
+            return None
+        requirements = []
+        for one in wanted:
+            values = one.get("values", []) if isinstance(one, dict) else None
+            if not isinstance(values, list) or not all(isinstance(v, str) for v in (*values, one.get("key"))):
+                return None
+            requirements.append(PoolRequirement(one["key"], str(one.get("operator")), tuple(values)))
+        found.append(MachineImage(str(entry.get("id", "")), tuple(requirements)))
     return tuple(found)
 
 

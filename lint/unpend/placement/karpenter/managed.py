@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from unpend.catalog.catalog import Catalog
 from unpend.catalog.index import Fit
@@ -11,13 +11,16 @@ from unpend.catalog.node_class import profile_of
 from unpend.model.inventory import Inventory
 from unpend.model.karpenter import NodePool
 from unpend.model.karpenter_labels import CORE_WELL_KNOWN, aws_well_known, release
+from unpend.model.pod import Taint
 from unpend.placement.karpenter.daemons import Daemons
 from unpend.placement.karpenter.grid import Grid, admitted
+from unpend.placement.karpenter.images import bootable
 from unpend.placement.karpenter.min_values import short_of_min_values
 from unpend.placement.karpenter.overhead import OverheadBook, lay_daemons
 from unpend.placement.karpenter.pool import AWS_GROUP, ManagedPool, PoolSource, belongs
+from unpend.placement.karpenter.startup_agents import may_go
 from unpend.placement.karpenter.template import template_requirements
-from unpend.placement.karpenter.usable import doubts, no_types, why_unusable
+from unpend.placement.karpenter.usable import doubts, no_image, no_types, why_unusable
 from unpend.placement.karpenter.zones import region_of_files, zones_of_pool
 from unpend.placement.space import Masks
 from unpend.settings import Settings
@@ -81,6 +84,7 @@ class ManagedPools:
             grid = self._grids[key] = Grid(shapes, found.well_known, self.settings.zone_shift)
         found.grid = grid
         pool = found.pool
+        found.user_taints = tuple(self._undeclared_taints(found))
         sure = possible = grid.all
         for asked in found.requirements:
             answer = grid.planned(asked)
@@ -107,9 +111,25 @@ class ManagedPools:
         if short is not None and not found.unknown:
             found.unusable = short
             return
+        boots = bootable(node_class, grid)
+        if not within & boots and not found.unknown:
+            found.unusable = no_image(found)
+            return
+        within &= boots
+        found.base = Masks(found.base.sure & boots, within)
         if pool.is_static:
             found.base = Masks(0, within)
         lay_daemons(self._book, found, grid, within)
+
+    def _undeclared_taints(self, found: ManagedPool) -> Iterator[Taint]:
+        """The taints that nodes register with, that the pool does not name, and that nobody takes off (`A-5`)."""
+        if found.node_class is None:
+            return
+        pool = found.pool
+        named = {(t.key, t.effect) for t in (*pool.taints, *pool.startup_taints)}
+        for taint in found.node_class.user_taints:
+            if (taint.key, taint.effect) not in named and not may_go(taint, self.inventory):
+                yield taint
 
     def _within_limits(self, found: ManagedPool, grid: Grid) -> Fit:
         """The types whose capacity is within the limits: possibly within all of them, surely beside the nodes given."""

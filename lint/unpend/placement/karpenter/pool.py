@@ -64,6 +64,7 @@ class ManagedPool:
     (P2). `base` are the pairs of type and offering that its own requirements and limits leave, as Karpenter sees them;
     `exist` those whose zone surely has a subnet, `candidates` the zones of which at least one has. `unknown` says what
     the pool asks for that the catalogue does not know. `added` are the types to which a NodeOverlay gives a resource.
+    `user_taints` are what user data adds to the nodes and nobody takes off (`A-5`).
     """
 
     pool: NodePool
@@ -83,6 +84,7 @@ class ManagedPool:
     assumptions: tuple[str, ...] = ()
     unknown: dict[str, str] = field(default_factory=dict)
     added: dict[str, int] = field(default_factory=dict)
+    user_taints: tuple[Taint, ...] = ()
     planned: Resources | None = None
     planned_ports: tuple[tuple[TakenPort, int], ...] = ()
     space: PoolSpace | None = None
@@ -104,7 +106,11 @@ class ManagedPool:
     @property
     def staying_taints(self) -> tuple[Taint, ...]:
         """The taints that kube-scheduler meets: also startup taints that surely nobody takes off (`A-3`, `A-8`)."""
-        return (*self.pool.taints, *(t for t in self.pool.startup_taints if _never_removed(t)))
+        return (
+            *self.pool.taints,
+            *(t for t in self.pool.startup_taints if _never_removed(t)),
+            *self.user_taints,
+        )
 
 
 def _never_removed(taint: Taint) -> bool:

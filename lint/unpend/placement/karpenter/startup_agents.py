@@ -37,6 +37,9 @@ _EFFECTS = {
 }
 """Who removes a taint with this key, and with which effect only: taints are matched by key and effect."""
 
+_PASSING = ("ready", "startup", "init")
+"""Words in the key of a taint that is meant to pass."""
+
 _BY_THE_CLUSTER = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/")
 
 
@@ -52,6 +55,16 @@ def removers(taint: Taint, inventory: Inventory) -> Iterator[Workload]:
     for workload in inventory.workloads:
         if _mentions(workload, taint.key) or (agent is not None and _runs(workload, agent)):
             yield workload
+
+
+def may_go(taint: Taint, inventory: Inventory) -> bool:
+    """Whether somebody may take a taint off that no NodePool declares: to tolerate it is no sign of that."""
+    return (
+        agent_for(taint.key) is not None
+        or removed_by_the_cluster(taint)
+        or any(word in taint.key for word in _PASSING)
+        or any(_mentions(workload, taint.key, ("tolerations",)) for workload in inventory.workloads)
+    )
 
 
 def removed_by_the_cluster(taint: Taint) -> bool:
@@ -70,13 +83,13 @@ def _runs(workload: Workload, agent: Agent) -> bool:
     return any(word in c.image for c in (*spec.containers, *spec.init_containers) for word in agent.images)
 
 
-def _mentions(workload: Workload, key: str) -> bool:
-    """Whether the key stands anywhere in the object: a toleration, an argument, an environment variable."""
+def _mentions(workload: Workload, key: str, without: tuple[str, ...] = ()) -> bool:
+    """Whether the key stands anywhere in the object, outside of some fields: an argument, an environment variable."""
     stack: list[object] = [workload.object.data]
     while stack:
         value = stack.pop()
         if isinstance(value, dict):
-            stack.extend(value.values())
+            stack.extend(inner for name, inner in value.items() if name not in without)
         elif isinstance(value, list):
             stack.extend(value)
         elif isinstance(value, str) and key in value:

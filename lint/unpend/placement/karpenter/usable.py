@@ -88,3 +88,15 @@ def no_types(found: ManagedPool, before_limits: int) -> Obstacle:
         "karpenter:§7.4",
         found.source.requirements(),
     )
+
+
+def no_image(found: ManagedPool) -> Obstacle:
+    """Why no image of the node class boots on what the requirements of a pool leave (§7.7)."""
+    ref = found.pool.node_class
+    return unusable(
+        found,
+        f"no image in the status of {ref.kind} {ref.name!r} fits an instance type of {found.name}: "
+        "no instance types satisfy requirements of amis",
+        "karpenter:§7.7",
+        ref.place,
+    )

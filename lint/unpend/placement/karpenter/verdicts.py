@@ -249,7 +249,11 @@ class KarpenterRun:
     def refusing(self, answer: PoolAnswer) -> Cause:
         """The rule by which kube-scheduler refuses all nodes of a pool (P5)."""
         found = self.scheduler_conflict(answer)
-        return found[-1].cause if found else "labels"
+        if found:
+            return found[-1].cause
+        # Where no constraint is to blame although there are nodes, they have no slot left for any pod.
+        full = answer.pool.space is not None and answer.pool.base.possible and not answer.accepted.possible
+        return "resources" if full else "labels"
 
     def scheduler_conflict(self, answer: PoolAnswer) -> tuple[Obstacle, ...]:
         """A minimal set of constraints that no node of the pool meets for kube-scheduler."""
