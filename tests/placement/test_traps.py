@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import unpend
 from unpend.model.reading import read_objects
 from unpend.placement.evaluate import evaluate_inventory
 from unpend.settings import Settings, World
@@ -15,6 +16,7 @@ from unpend.source.reading import read_text
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "traps" / "scheduler"
 EXPECT = re.compile(r"# expect: (\S+) (\S+)((?: \S+)*)$", re.MULTILINE)
+FINDING = re.compile(r"# finding: (\S+)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
@@ -51,3 +53,6 @@ def test_trap(path: Path) -> None:
             assert (again.verdict, again.cause) == ("conditional", "unknown-fact")
             if all(fact.name == "other-pools" for fact in again.facts):
                 assert again.conflict == answer.conflict
+    wanted = set(FINDING.findall(text))
+    if wanted:
+        assert wanted <= {finding.rule for finding in unpend.check(text, settings).findings}
