@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+
 from startup_figures import pages as cold_start_pages
 
 ROOT = Path(__file__).resolve().parent.parent
