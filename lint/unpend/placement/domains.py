@@ -6,48 +6,26 @@ has them, other keys as the pools give them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Sequence
+from typing import Literal
 
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
 from unpend.algebra.values import ValueSet
 from unpend.model.inventory import Inventory, Workload
 from unpend.model.karpenter_labels import HOSTNAME, ZONE
-from unpend.model.pod import EffectivePod, Taint
+from unpend.model.pod import Taint
 from unpend.placement.demand import demand_of
-from unpend.placement.label_supply import LabelSupply, PoolLabels, label_supply
+from unpend.placement.facts import FactsLike, label_supply_of, managed_pools_of
+from unpend.placement.label_supply import LabelSupply, PoolLabels
 from unpend.placement.pools import ALL_NODES
 from unpend.placement.verdict import Cause, PoolVerdict, WorkloadVerdict
 from unpend.records import dataclass, field
-from unpend.settings import Settings
 from unpend.source.place import Place
 
 TAKES = frozenset({"fits", "conditional", "partial"})
 _AMONG_PODS = frozenset({"topologySpread", "podAffinity", "podAntiAffinity"})
 _NODE_LABELS = frozenset({"nodeSelector", "nodeAffinity"})
 Takes = Literal["yes", "no", "unknown"]
-
-
-class Asked(Protocol):
-    """What a rule is given, as far as analyses here need it."""
-
-    @property
-    def inventory(self) -> Inventory:
-        """The objects."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the cluster."""
-
-    @property
-    def verdicts(self) -> Mapping[str, WorkloadVerdict]:
-        """The verdict of every workload by its id."""
-
-    def effective(self, workload: Workload, /) -> EffectivePod:
-        """The pod of a workload after admission."""
-
-    def memo(self, name: Any, compute: Callable[[], Any], /) -> Any:
-        """The value kept under a name."""
 
 
 def shortfall(verdict: WorkloadVerdict | None) -> Cause | None:
@@ -100,10 +78,10 @@ class Domains:
 class Topology:
     """The domains of all workloads of a run."""
 
-    def __init__(self, facts: Asked) -> None:
+    def __init__(self, facts: FactsLike) -> None:
         self.facts = facts
         self.inventory = facts.inventory
-        self.supply: LabelSupply = facts.memo("label-supply", lambda: label_supply(facts.inventory, facts.settings))
+        self.supply: LabelSupply = label_supply_of(facts)
         self.taints = _taints_by_pool(facts.inventory)
         self._found: dict[tuple[str, str, str, str], Domains] = {}
 
@@ -204,9 +182,7 @@ class Topology:
             if labels.pool.startswith("NodeGroup/") and not _is_finite(labels.of(ZONE))
         }
         if self.inventory.node_pools:
-            from unpend.placement.karpenter.pool_facts import managed_pools
-
-            pools = self.facts.memo("managed-pools", lambda: managed_pools(self.inventory, self.facts.settings))
+            pools = managed_pools_of(self.facts)
             vague.update(found.name for found in pools.pools if found.grid is None or found.candidates)
         return frozenset(vague)
 
@@ -237,7 +213,7 @@ class Topology:
         return tuple(found[value] for value in sorted(found))
 
 
-def topology_of(facts: Asked) -> Topology:
+def topology_of(facts: FactsLike) -> Topology:
     """The domains of all workloads, shared by the rules of a run."""
     found: Topology = facts.memo("topology", lambda: Topology(facts))
     return found

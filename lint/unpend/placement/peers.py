@@ -5,37 +5,19 @@ A pod may go first when it satisfies its own terms (S-913); otherwise one of its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from unpend.algebra.selectors import matches
-from unpend.model.inventory import BoundPod, Inventory, Workload
+from unpend.model.inventory import BoundPod, Workload
 from unpend.model.pod import EffectivePod, LabelSelector, PodAffinityTerm
+from unpend.placement.facts import FactsLike
 from unpend.placement.needed import autoscalers_by_target, replicas_of
 from unpend.placement.replicas.scenes import controller_labels
 from unpend.placement.scheduler.inter_pod_affinity import PodTerms
-from unpend.settings import Settings
 
 if TYPE_CHECKING:
     import networkx as nx
-
-
-class Asked(Protocol):
-    """What a rule is given, as far as analyses here need it."""
-
-    @property
-    def inventory(self) -> Inventory:
-        """The objects."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the cluster."""
-
-    def effective(self, workload: Workload, /) -> EffectivePod:
-        """The pod of a workload after admission."""
-
-    def memo(self, name: Any, compute: Callable[[], Any], /) -> Any:
-        """The value kept under a name."""
 
 
 class Wish(NamedTuple):
@@ -56,7 +38,7 @@ class Wish(NamedTuple):
 class Peers:
     """The required pod affinity of all workloads."""
 
-    def __init__(self, facts: Asked) -> None:
+    def __init__(self, facts: FactsLike) -> None:
         inventory = facts.inventory
         autoscalers = autoscalers_by_target(inventory)
         self.known = {name: namespace.labels for name, namespace in inventory.namespaces.items()}
@@ -138,7 +120,7 @@ def _bound_terms(pod: BoundPod) -> PodTerms:
     return PodTerms.of(pod.template.spec.affinity, pod.template.namespace, labels)
 
 
-def peers_of(facts: Asked) -> Peers:
+def peers_of(facts: FactsLike) -> Peers:
     """The pod affinity of all workloads, shared by the rules of a run."""
     found: Peers = facts.memo("peers", lambda: Peers(facts))
     return found

@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from unpend.model.inventory import Inventory, Workload
+from unpend.model.inventory import Workload
 from unpend.model.karpenter import NodePool
-from unpend.model.karpenter_labels import CAPACITY_TYPE
-from unpend.model.pod import EffectivePod
+from unpend.model.node_labels import CAPACITY_TYPE, CAPACITY_TYPES
 from unpend.placement.demand import demand_of
 from unpend.placement.domains import takes
+from unpend.placement.facts import FactsLike, managed_pools_of
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.records import dataclass, field
-from unpend.settings import Settings
 from unpend.source.place import Place
 
 if TYPE_CHECKING:
     from unpend.placement.karpenter.decide import Decider, PoolAnswer
 
 SPOT = "spot"
-EKS_CAPACITY_TYPE = "eks.amazonaws.com/capacityType"
-_LABELS = (CAPACITY_TYPE, EKS_CAPACITY_TYPE)
-
-
-class Asked(Protocol):
-    """What a rule is given, as far as analyses here need it."""
-
-    @property
-    def inventory(self) -> Inventory:
-        """The objects."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the cluster."""
-
-    @property
-    def verdicts(self) -> Mapping[str, WorkloadVerdict]:
-        """The verdict of every workload by its id."""
-
-    def effective(self, workload: Workload, /) -> EffectivePod:
-        """The pod of a workload after admission."""
-
-    def memo(self, name: Any, compute: Callable[[], Any], /) -> Any:
-        """The value kept under a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +61,7 @@ class SpotChoice:
 class SpotBook:
     """The spot capacity of all workloads of a run."""
 
-    def __init__(self, facts: Asked) -> None:
+    def __init__(self, facts: FactsLike) -> None:
         self.facts = facts
         self.inventory = facts.inventory
         self.groups = {group.id: group for group in facts.inventory.node_groups}
@@ -135,7 +110,7 @@ class SpotBook:
             elif name not in self.pools:
                 node = self.nodes.get(name)
                 labels = node.labels if node is not None else {}
-                is_spot = any(key in labels and labels[key].value.lower() == SPOT for key in _LABELS)
+                is_spot = any(key in labels and labels[key].value.lower() == SPOT for key in CAPACITY_TYPES)
                 on_demand = on_demand or not is_spot
             else:
                 # A pool of unknown shapes: it may be either.
@@ -160,9 +135,8 @@ class SpotBook:
             return {}
         if self._decider is None:
             from unpend.placement.karpenter.decide import Decider
-            from unpend.placement.karpenter.pool_facts import managed_pools
 
-            pools = self.facts.memo("managed-pools", lambda: managed_pools(self.inventory, self.facts.settings))
+            pools = managed_pools_of(self.facts)
             self._decider = Decider(pools)
         pod = self.facts.effective(workload)
         found = {answer.pool.name: answer for answer in self._decider.answers(demand_of(pod), pod)}
@@ -171,7 +145,7 @@ class SpotBook:
     def _chosen(self, workload: Workload) -> Place | None:
         pod = self.facts.effective(workload)
         alternatives = [a for a in demand_of(pod).alternatives if not a.broken]
-        for key in _LABELS:
+        for key in CAPACITY_TYPES:
             if alternatives and all(key in a.folded for a in alternatives):
                 values = {v.lower() for a in alternatives for v in a.folded[key].values or ("",)}
                 if values == {SPOT}:
@@ -220,7 +194,7 @@ def _has_other(answer: PoolAnswer) -> bool:
     return any(group.capacity_type != SPOT for group, _ in grid.groups_of(answer.taken))
 
 
-def spot_choices(facts: Asked) -> tuple[SpotChoice, ...]:
+def spot_choices(facts: FactsLike) -> tuple[SpotChoice, ...]:
     """The workloads that may land on spot nodes, shared by the rules of a run."""
     found: tuple[SpotChoice, ...] = facts.memo("spot-choices", lambda: tuple(SpotBook(facts).choices()))
     return found

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from unpend.model.inventory import Workload
 from unpend.model.pod import SpreadConstraint
-from unpend.placement.domains import Asked, Domains, shortfall, topology_of
+from unpend.placement.domains import Domains, shortfall, topology_of
+from unpend.placement.facts import FactsLike
 from unpend.placement.peers import counts_itself
 from unpend.placement.verdict import Cause, WorkloadVerdict
 from unpend.records import dataclass
@@ -43,7 +44,7 @@ class Spreading:
         return max(self.constraint.max_skew, 1) * len(self.domains.reachable)
 
 
-def spreadings(facts: Asked) -> Iterator[Spreading]:
+def spreadings(facts: FactsLike) -> Iterator[Spreading]:
     """Every spread constraint of workloads with something to place, in reading order."""
     topology = topology_of(facts)
     for workload in facts.inventory.workloads:

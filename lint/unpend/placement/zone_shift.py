@@ -7,15 +7,16 @@ still counts as a domain of topology spread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from unpend.model.inventory import Inventory, Node, Workload
 from unpend.model.karpenter import NodeClass, NodePool
 from unpend.model.karpenter_labels import AWS_ZONE_ID, ZONE
 from unpend.model.pod import EffectivePod, SpreadConstraint, Taint
 from unpend.placement.domains import shortfall, takes, topology_of
+from unpend.placement.facts import FactsLike
 from unpend.placement.peers import apart_from_itself, counts_itself, peers_of
 from unpend.placement.pools import ALL_NODES
 from unpend.placement.verdict import Cause, Verdict, WorkloadVerdict
@@ -25,28 +26,6 @@ from unpend.settings import Settings
 Reading = Literal["loss", "shift"]
 READINGS: tuple[Reading, Reading] = ("loss", "shift")
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
-
-
-class Asked(Protocol):
-    """What a rule is given, as far as analyses here need it."""
-
-    @property
-    def inventory(self) -> Inventory:
-        """The objects."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the cluster."""
-
-    @property
-    def verdicts(self) -> Mapping[str, WorkloadVerdict]:
-        """The verdict of every workload by its id."""
-
-    def effective(self, workload: Workload, /) -> EffectivePod:
-        """The pod of a workload after admission."""
-
-    def memo(self, name: Any, compute: Callable[[], Any], /) -> Any:
-        """The value kept under a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +192,7 @@ def _zone(node: Node) -> str | None:
 class ZoneLosses:
     """What becomes of every workload without each zone; only workloads that could change are evaluated again."""
 
-    def __init__(self, facts: Asked) -> None:
+    def __init__(self, facts: FactsLike) -> None:
         self.facts = facts
         self.inventory = facts.inventory
         self.settings = facts.settings
@@ -396,7 +375,7 @@ class ZoneLosses:
         return tuple(dict.fromkeys(names))
 
 
-def zone_losses(facts: Asked) -> ZoneLosses:
+def zone_losses(facts: FactsLike) -> ZoneLosses:
     """The zones of all workloads, shared by the rules and the report of a run."""
     found: ZoneLosses = facts.memo("zone-losses", lambda: ZoneLosses(facts))
     return found
