@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from unpend.algebra.selectors import matches
@@ -13,10 +13,13 @@ from unpend.model.pod import EffectivePod, LabelSelector
 from unpend.placement.cluster_autoscaler.daemon_verdicts import with_groups
 from unpend.placement.cluster_autoscaler.decide import GroupAnswer, answer
 from unpend.placement.cluster_autoscaler.groups import MOST_STANDING, Groups
+from unpend.placement.cluster_autoscaler.topology import bounds
 from unpend.placement.cluster_autoscaler.words import EVENT, not_scaled
+from unpend.placement.company import never_starting, stands_alone
 from unpend.placement.conflict import conflict
-from unpend.placement.counts import Placing, ReplicaAnswer, copies_on
+from unpend.placement.counts import Placing, ReplicaAnswer, copies_on, pack
 from unpend.placement.demand import Demand
+from unpend.placement.peers import Wish
 from unpend.placement.pools import witness_of
 from unpend.placement.repair import nearest
 from unpend.placement.space import Interval, Space
@@ -93,7 +96,7 @@ class GroupsJoined:
             certainty=worst_certainty((verdict.certainty, self.ruling.certainty)),
             replicas=self._counts(verdict.replicas),
             pools=pools,
-            conflict=(verdict.conflict or found) if refused else self.ruling.obstacles,
+            conflict=(verdict.conflict or self.ruling.obstacles or found) if refused else self.ruling.obstacles,
             witness=witness if self.verdict in ("fits", "partial") else None,
             nearest=(verdict.nearest or repair) if refused else None,
             zones=zones,
@@ -197,6 +200,8 @@ class GroupsRun:
         tied = [a for a in answers if a.verdict == best.verdict]
         facts = tuple(dict.fromkeys(f for a in tied for f in a.facts))
         more = self.more(placing, placing.needed)
+        if more.high and _is_tied(placing) and not self.inventory.node_pools:
+            return self._tied(placing, answers, counted, GroupsRuling(best.verdict, best.cause, facts, certainty))
         high = counted.at_most + more.high
         if high < placing.needed:
             if high <= 0:
@@ -222,26 +227,67 @@ class GroupsRun:
         gap = self._gap(placing, answers)
         return GroupsRuling("conditional", "unknown-fact", gap, certainty, more=more)
 
+    def _tied(
+        self, placing: Placing, answers: Sequence[GroupAnswer], counted: ReplicaAnswer, one_pod: GroupsRuling
+    ) -> GroupsRuling:
+        """The ruling where topology rules decide, on nodes that are there and nodes to come together."""
+        needed, certainty = placing.needed, one_pod.certainty
+        wish = self.never_starting.get(placing.workload.id)
+        if wish is not None:
+            place = wish.terms[0].place
+            message = "required pod affinity means pods of which none can ever run before this one"
+            obstacle = Obstacle("podAffinity", message, "scheduler:S-915", place, None, "affinity")
+            return GroupsRuling("never", "affinity", (), "proved", (obstacle,))
+        new = self._new(placing, needed)
+        on_nodes = pack(placing.demand, placing.space, placing.accepted, needed)
+        most = min(needed, on_nodes.high + sum(room.high for room in new.values()))
+        found = bounds(placing, answers, new, stands_alone(placing, self.inventory), most)
+        low = max(found.low, counted.at_least)
+        more = Interval(max(0, low - counted.at_least), max(0, found.high - counted.at_most))
+        if found.high < needed:
+            if found.obstacle is not None:
+                verdict: Verdict = "partial" if found.high > 0 else "never"
+                return GroupsRuling(verdict, found.obstacle.cause, (), certainty, (found.obstacle,), more)
+            short = self._at_maximum(placing, answers, found.high)
+            return GroupsRuling("partial", "limits", (), certainty, (short,), more)
+        if one_pod.verdict == "conditional":
+            return replace(one_pod, more=more)
+        if low >= needed and not any(answer.verdict == "loop" for answer in answers):
+            return GroupsRuling("fits", None, (), certainty, more=more)
+        return GroupsRuling("conditional", "unknown-fact", self._gap(placing, answers), certainty, more=more)
+
+    @cached_property
+    def never_starting(self) -> Mapping[str, Wish]:
+        """The workloads that wait for pods that never run; nobody knows that where workloads are open."""
+        return never_starting(self.inventory, self.settings) if self.settings.world.workloads == "closed" else {}
+
     def more(self, placing: Placing, limit: int) -> Interval:
         """How many of `limit` pods nodes to come take: surely where both sides agree, at most by the maximum size."""
-        low = high = 0
+        rooms = self._new(placing, limit).values()
+        low = 0 if _is_tied(placing) else sum(room.low for room in rooms)
+        return Interval(min(low, limit), min(sum(room.high for room in rooms), limit))
+
+    def _new(self, placing: Placing, limit: int) -> dict[int, Interval]:
+        """How many of `limit` pods the nodes to come of each group take, by its number, topology rules left out."""
+        found: dict[int, Interval] = {}
         answers = self._alike(placing.workload.id)
         apart = _is_apart(placing.pod)
-        tied = _is_tied(placing)
         for one in answers:
             group = one.group
             if not one.accepted.possible or one.verdict in ("never", "loop"):
                 continue
+            low = high = 0
+            if group.grows and one.autoscaler is not None:
+                nodes = limit if group.most is None else group.most - group.standing
+                most = self._copies(one, placing.demand, limit)
+                high = nodes * (min(most.high, 1) if apart else most.high)
+                if one.launches and one.verdict == "fits":
+                    low = nodes * (min(most.low, 1) if apart else most.low)
             if group.standing > MOST_STANDING:
                 high = limit
-            if not group.grows or one.autoscaler is None:
-                continue
-            nodes = limit if group.most is None else group.most - group.standing
-            most = self._copies(one, placing.demand, limit)
-            high += nodes * (min(most.high, 1) if apart else most.high)
-            if one.launches and one.verdict == "fits" and not tied:
-                low += nodes * (min(most.low, 1) if apart else most.low)
-        return Interval(min(low, limit), min(high, limit))
+            if high:
+                found[group.number] = Interval(min(low, limit), min(high, limit))
+        return found
 
     def _copies(self, one: GroupAnswer, demand: Demand, limit: int) -> Interval:
         """How many pods one new node takes: the fewest and the most among the nodes that it may be."""

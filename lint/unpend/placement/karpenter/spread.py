@@ -12,16 +12,16 @@ from itertools import combinations, product
 
 from unpend.model.karpenter_labels import HOSTNAME
 from unpend.placement.counts import Placing
+from unpend.placement.held_domains import held_domains
 from unpend.placement.karpenter.decide import PoolAnswer
 from unpend.placement.karpenter.limits import copies_per_type
 from unpend.placement.karpenter.pool import ManagedPool
 from unpend.placement.karpenter.requirement import Requirement
 from unpend.placement.karpenter.requirements import Requirements
 from unpend.placement.karpenter.universe import Giver, Universe, launched, tolerates
-from unpend.placement.scheduler import node_affinity
 from unpend.placement.scheduler.topology_spread import HardConstraint
 from unpend.placement.verdict import Against, Cause, Fact, Obstacle
-from unpend.records import dataclass, field, replace
+from unpend.records import dataclass, replace
 
 TOPOLOGY = "topology"
 MOST_COMBINATIONS = 4096
@@ -58,7 +58,6 @@ class _Domains:
     held: frozenset[str]
     vague: bool
     vague_launch: bool
-    loose: bool = field(default=False)
 
     @property
     def reached(self) -> frozenset[str]:
@@ -161,10 +160,10 @@ class Spreads:
                 for value in sorted(values):
                     if surely.get(value) is None or tolerates(self.tolerations, giver.pool):
                         surely[value] = giver.pool
-        here, held, all_nodes = self._on_nodes(constraint, wanted)
-        for value in sorted(held):
+        nodes = held_domains(self.placing, key, constraint, lambda value: wanted is None or wanted.has(value))
+        for value in sorted(nodes.held):
             surely.setdefault(value, None)
-        perhaps |= all_nodes
+        perhaps |= nodes.all
         vague_launch = False
         launchable = []
         for answer in self.answers:
@@ -174,7 +173,7 @@ class Spreads:
             values_of, exact = launched(answer.pool, key, _mask(answer), frozenset(perhaps))
             vague_launch = vague_launch or not exact
             launchable.append((answer, {v: m for v, m in values_of.items() if wanted is None or wanted.has(v)}))
-        return _Domains(surely, frozenset(perhaps), launchable, here, held, vague, vague_launch)
+        return _Domains(surely, frozenset(perhaps), launchable, nodes.here, nodes.held, vague, vague_launch)
 
     def _givers(self, constraint: HardConstraint) -> Iterator[Giver]:
         honours = constraint.honor_taints and self.universe.honours_policies
@@ -185,28 +184,6 @@ class Spreads:
             if self.universe.filtered and giver.pool.number not in usable:
                 continue
             yield giver
-
-    def _on_nodes(
-        self, constraint: HardConstraint, wanted: Requirement | None
-    ) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """The domains of nodes that take the pod, of those that surely count, and of all."""
-        placing = self.placing
-        if not placing.space.shapes:
-            return frozenset(), frozenset(), frozenset()
-        counted = node_affinity.accepts(placing.demand, placing.space).sure if constraint.honor_affinity else -1
-        if constraint.honor_taints:
-            counted &= placing.space.tolerated(placing.demand.tolerations)
-        here, held, everywhere = set(), set(), set()
-        for number, shape in enumerate(placing.space.shapes):
-            value = shape.labels.get(constraint.key)
-            if not isinstance(value, str) or (wanted is not None and not wanted.has(value)):
-                continue
-            everywhere.add(value)
-            if placing.accepted.possible >> number & 1:
-                here.add(value)
-            if counted >> number & 1:
-                held.add(value)
-        return frozenset(here), frozenset(held), frozenset(everywhere)
 
     def _of(self, constraint: HardConstraint, domains: _Domains, shared: bool) -> Count:
         needed, skew = self.placing.needed, max(constraint.max_skew, 1)
