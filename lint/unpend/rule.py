@@ -113,6 +113,7 @@ def unplaced(
     assumes_closed: tuple[WorldKind, ...] | None = None,
     salient: str = "",
     repair: str | None = None,
+    fixes: tuple[Fix, ...] = (),
 ) -> Finding:
     """A finding that explains a verdict on a workload: about its placement, and as certain as the verdict is."""
     return Finding(
@@ -125,6 +126,7 @@ def unplaced(
         placement(verdict.workload),
         verdict.workload,
         verdict.verdict,
+        fixes=fixes,
         assumes_closed=assumes_closed,
         salient=salient,
         repair=repair,

@@ -28,6 +28,9 @@ from unpend.report import FORMATS
 @click.option("--statistics", is_flag=True, help="Count findings per rule.")
 @click.option("--show-suppressed", is_flag=True, help="Show suppressed findings too.")
 @click.option("--today", metavar="DATE", help="The day on which suppressions expire (YYYY-MM-DD). Default: today.")
+@click.option("--fix", is_flag=True, help="Change the files where a safe fix is proved to help.")
+@click.option("--unsafe-fixes", is_flag=True, help="As --fix, also with fixes that change what is meant.")
+@click.option("--diff", is_flag=True, help="Show what --fix (with --unsafe-fixes) would change; change nothing.")
 @click.option("--baseline", metavar="FILE", help="Do not count the findings in this file (see unpend baseline).")
 @color_option
 @click.option("--quiet", "-q", is_flag=True, help="Print nothing but findings.")

@@ -17,10 +17,12 @@ from unpend.cli.outputs import (
 from unpend.report import FORMATS, render
 
 if TYPE_CHECKING:
+    from unpend.cli.session import Gathered
     from unpend.engine.result import Result
     from unpend.report.options import ReportOptions
 
 _LONG = 50
+_WITH_FIXES = frozenset({"json", "lsp", "sarif"})
 
 
 def check(given: Mapping[str, Any]) -> int:
@@ -32,10 +34,35 @@ def check(given: Mapping[str, Any]) -> int:
     from unpend.engine.exit import exit_code
 
     outputs = chosen_outputs(given["outputs"], FORMATS)
-    gathered = gather(Request.of(given))
+    fixing = given["fix"] or given["unsafe_fixes"] or given["diff"]
+    if fixing:
+        from unpend.cli.fixing import refuse_what_cannot_be_changed
+
+        refuse_what_cannot_be_changed(given)
+    request = Request.of(given)
+    gathered = gather(request)
     refuse_inputs(outputs, gathered, (*given["paths"], *given["pools"]))
     known = _baseline(given["baseline"] or gathered.config.baseline)
-    result = gathered.run(given["select"], given["ignore"], given["profile"], baseline=known)
+    asked = (given["select"], given["ignore"], given["profile"])
+    result = gathered.run(*asked, baseline=known)
+    if fixing:
+        from unpend.cli.fixing import fixed, show_diff
+
+        rules = gathered.options(*asked, baseline=known)
+        if given["diff"]:
+            if not given["quiet"]:
+                gathered.tell(result)
+            return show_diff(gathered, result, rules, given["unsafe_fixes"])
+
+        def again() -> tuple[Gathered, Result]:
+            anew = gather(request)
+            return anew, anew.run(*asked, baseline=known)
+
+        gathered, result = fixed(gathered, result, rules, given["unsafe_fixes"], again)
+    if any(output.format in _WITH_FIXES for output in outputs):
+        from unpend.cli.fixing import with_fixes
+
+        result = with_fixes(gathered, result, gathered.options(*asked, baseline=known))
     if not given["quiet"]:
         gathered.tell(result)
     options = report_options(

@@ -76,7 +76,7 @@ def _chart(chart: ChartConfig) -> dict[str, Any]:
         }
         for one in chart.sets
     }
-    data = {"path": chart.path, "release": chart.release, "namespace": chart.namespace, "sets": sets}
+    data: dict[str, Any] = {"path": chart.path, "release": chart.release, "namespace": chart.namespace, "sets": sets}
     data |= {"values": list(chart.values), "set": list(chart.settings)}
     return {key: value for key, value in data.items() if value}
 

@@ -23,6 +23,9 @@ FLAGS = {
     "--statistics": "statistics",
     "--show-suppressed": "show_suppressed",
     "--helm": "helm",
+    "--fix": "fix",
+    "--unsafe-fixes": "unsafe_fixes",
+    "--diff": "diff",
     "--quiet": "quiet",
     "-q": "quiet",
 }

@@ -112,6 +112,27 @@ class Gathered:
         """Whether something that was named could not be read."""
         return self.sources.untrustworthy
 
+    def options(
+        self,
+        select: Sequence[str] = (),
+        ignore: Sequence[str] = (),
+        profile: Any = None,
+        *,
+        zone_losses: bool = False,
+        baseline: frozenset[str] = frozenset(),
+    ) -> RunOptions:
+        """What the rules are asked, from the config and the command line."""
+        return RunOptions.from_config(
+            self.config,
+            select=_names(select),
+            ignore=_names(ignore),
+            profile=profile,
+            today=self.today,
+            cwd=self.base,
+            zone_losses=zone_losses,
+            baseline=baseline,
+        )
+
     def run(
         self,
         select: Sequence[str] = (),
@@ -125,16 +146,7 @@ class Gathered:
 
         `baseline` holds the fingerprints of findings that do not count.
         """
-        options = RunOptions.from_config(
-            self.config,
-            select=_names(select),
-            ignore=_names(ignore),
-            profile=profile,
-            today=self.today,
-            cwd=self.base,
-            zone_losses=zone_losses,
-            baseline=baseline,
-        )
+        options = self.options(select, ignore, profile, zone_losses=zone_losses, baseline=baseline)
         result = run(self.clusters, options)
         findings = result.findings
         if self.report_only is not None:

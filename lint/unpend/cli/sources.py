@@ -108,6 +108,15 @@ class Sources:
             tuple(trouble for reading in readings for trouble in reading.troubles),
         )
 
+    def raw(self, uri: str) -> str | None:
+        """The text of a source as it is on disk (or came by standard input); None when it is not there."""
+        from unpend.cli.fixing import read_raw
+
+        if uri in self._typed:
+            return self._typed[uri]
+        file = self._files.get(uri)
+        return None if file is None else read_raw(file.path)
+
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What should be said of the sources themselves."""

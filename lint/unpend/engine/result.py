@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from unpend.placement.verdict import Certainty, WorkloadVerdict
 from unpend.records import dataclass, field
-from unpend.rule import Fix, RuleEntry, Severity
-from unpend.source.place import Location
+from unpend.rule import Fix, RuleEntry, Safety, Severity
+from unpend.source.place import Location, Span
 
 if TYPE_CHECKING:
     from unpend.placement.zone_shift import ZoneRow
@@ -47,6 +47,23 @@ class Suppressed:
     reason: str = ""
 
 
+class TextEdit(NamedTuple):
+    """New text in place of a span of a source."""
+
+    uri: str
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """A fix as it changes the texts, proved by evaluating them again. The edits do not overlap."""
+
+    title: str
+    safety: Safety
+    edits: tuple[TextEdit, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ReportedFinding:
     """A finding with everything that reports need. `clusters` is empty when no cluster is named.
@@ -71,6 +88,7 @@ class ReportedFinding:
     verdict: str | None = None
     repair: str | None = None
     scope: str | None = None
+    patches: tuple[Patch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from unpend.engine.result import ReportedFinding, Result
+from unpend.engine.result import Patch, ReportedFinding, Result
 from unpend.report.jsontext import dumps
 from unpend.report.options import ReportOptions
 from unpend.report.positions import Lines
@@ -89,9 +89,21 @@ class _Writer:
             "certainty": finding.certainty,
             "cluster": ", ".join(c for c in finding.clusters if c) or None,
             "workload": finding.workload,
-            "fixes": [],
+            "fixes": [self._fix(patch) for patch in finding.patches],
         }
         return data
+
+    def _fix(self, patch: Patch) -> dict[str, Any]:
+        """The patch as text edits, all of which belong together."""
+        edits = [
+            {
+                "uri": self.uri(edit.uri),
+                "range": self.range(Location(edit.uri, 0, edit.span)),
+                "newText": edit.text,
+            }
+            for edit in patch.edits
+        ]
+        return {"title": patch.title, "safety": patch.safety, "edits": edits}
 
     def _related(self, finding: ReportedFinding, location: Location) -> list[dict[str, Any]]:
         related = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from unpend.engine.result import Notice, ReportedFinding, Result
+from unpend.engine.result import Notice, Patch, ReportedFinding, Result
 from unpend.report.jsontext import dumps
 from unpend.report.options import ReportOptions
 from unpend.report.pages import page_section, page_summary, plain
@@ -134,9 +134,24 @@ def _result(finding: ReportedFinding, index: int, options: ReportOptions) -> dic
     }
     if related:
         data["relatedLocations"] = related
+    if finding.patches:
+        data["fixes"] = [_fix(patch, options) for patch in finding.patches]
     if options.show_suppressed:
         data["suppressions"] = _suppressions(finding)
     return data
+
+
+def _fix(patch: Patch, options: ReportOptions) -> dict[str, Any]:
+    changes: dict[str, list[dict[str, Any]]] = {}
+    for edit in patch.edits:
+        region = _region(Location(edit.uri, 0, edit.span))
+        changes.setdefault(edit.uri, []).append({"deletedRegion": region, "insertedContent": {"text": edit.text}})
+    return {
+        "description": {"text": patch.title},
+        "artifactChanges": [
+            {"artifactLocation": _artifact(uri, options), "replacements": listed} for uri, listed in changes.items()
+        ],
+    }
 
 
 def _primary(finding: ReportedFinding, options: ReportOptions) -> dict[str, Any]:

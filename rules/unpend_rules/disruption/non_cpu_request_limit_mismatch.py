@@ -114,8 +114,8 @@ from typing import Any
 
 from unpend.disruption.consolidation import consolidating, named
 from unpend.disruption.landing import landing_of
-from unpend.disruption.limits import limits_above, worst
-from unpend.rule import Facts, Finding, Option, Related, Rule
+from unpend.disruption.limits import Above, limits_above, worst
+from unpend.rule import Edit, Facts, Finding, Fix, Option, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -137,8 +137,15 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 certainty="assumed",
                 subject=("limit-above-request", f"{id(workload.object):x}", str(one.limit.place)),
                 workload=workload.id,
+                fixes=(_fix(one),),
                 repair=f"set the {one.resource} request to the limit, or label the pods {options['burstable-label']}",
             )
+
+
+def _fix(above: Above) -> Fix:
+    """The request raised to the limit."""
+    title = f"Request {above.limit.text} of {above.resource}, as the limit says"
+    return Fix(title, "unsafe", (Edit("set", above.request.place, above.limit.place.value),))
 
 
 RULE = Rule(

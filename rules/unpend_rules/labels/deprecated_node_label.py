@@ -54,7 +54,7 @@ from typing import Any
 
 from unpend.model.inventory import Workload
 from unpend.model.node_labels import OLDER
-from unpend.rule import Facts, Finding, Rule, placement
+from unpend.rule import Edit, Facts, Finding, Fix, Rule, placement
 from unpend.source.place import Place
 
 REPLACED = {
@@ -84,7 +84,19 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 tags=("deprecated",),
                 subject=placement(workload.id) if obstacle else (),
                 repair=f"use {new}",
+                fixes=_fixes(place, key, new),
             )
+
+
+def _fixes(place: Place, key: str, new: str) -> tuple[Fix, ...]:
+    """The new key in place of the old one; nothing where the new one is written beside it."""
+    title = f"Use {new}"
+    if place.step != key:
+        return (Fix(title, "safe", (Edit("set", place, new),)),)
+    beside = (place.parent or place).at(new)
+    if beside.value is not None:
+        return ()
+    return (Fix(title, "safe", (Edit("remove", place), Edit("add", beside, place.value))),)
 
 
 def keys_of(workload: Workload) -> Iterator[tuple[str, Place, bool]]:

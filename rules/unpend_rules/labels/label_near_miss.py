@@ -67,7 +67,8 @@ from unpend.placement.facts import label_supply_of
 from unpend.placement.label_supply import LabelSupply, PoolLabels
 from unpend.placement.near_miss import nearest_key, nearest_value
 from unpend.placement.required_labels import NeededLabel, required_labels
-from unpend.rule import Facts, Finding, Related, Rule, unplaced
+from unpend.rule import Edit, Facts, Finding, Fix, Related, Rule, unplaced
+from unpend.source.place import Place
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -93,7 +94,20 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 part="key" if is_key and needed.place.step == needed.key else "value",
                 salient=wrong,
                 repair=f"change {wrong} to {right}",
+                fixes=_fixes(needed, place, right, is_key),
             )
+
+
+def _fixes(needed: NeededLabel, place: Place, right: str, is_key: bool) -> tuple[Fix, ...]:
+    """The label that a pool has in place of the one that is written."""
+    title = f"Change it to {right}"
+    if not is_key:
+        return (Fix(title, "unsafe", (Edit("set", place, right.partition("=")[2]),)),)
+    if place.step != needed.key:
+        where = place if place.step == "key" else place.at("key")
+        return (Fix(title, "unsafe", (Edit("set", where, right),)),)
+    beside = (place.parent or place).at(right)
+    return (Fix(title, "unsafe", (Edit("remove", place), Edit("add", beside, place.value))),)
 
 
 def _near_miss(needed: NeededLabel, supply: LabelSupply) -> tuple[str, str, PoolLabels, bool] | None:

@@ -73,7 +73,7 @@ from typing import Any
 from unpend.algebra.taints import tolerates
 from unpend.model.pod import Taint, Toleration
 from unpend.placement.blame import blamed
-from unpend.rule import Facts, Finding, Related, Rule, unplaced
+from unpend.rule import Edit, Facts, Finding, Fix, Related, Rule, unplaced
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -91,7 +91,18 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 f"{_difference(toleration, taint)}, so it does not tolerate the taint {_text(taint)} of "
                 f"{found.pool.pool}{found.elsewhere()}.",
                 (Related(f"taint of {found.pool.pool}", taint.place),),
+                fixes=_fixes(toleration, taint),
             )
+
+
+def _fixes(toleration: Toleration, taint: Taint) -> tuple[Fix, ...]:
+    """The value (and effect) of the taint in the toleration."""
+    wanted = {"value": taint.value, "effect": taint.effect}
+    written = {"value": toleration.value, "effect": toleration.effect or taint.effect}
+    edits = tuple(
+        Edit("set", toleration.place.at(field), value) for field, value in wanted.items() if value != written[field]
+    )
+    return (Fix(f"Tolerate {_text(taint)}", "unsafe", edits),) if edits and taint.value else ()
 
 
 def _difference(toleration: Toleration, taint: Taint) -> str:

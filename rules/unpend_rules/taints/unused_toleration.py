@@ -65,7 +65,7 @@ from typing import Any
 
 from unpend.algebra.taints import tolerates
 from unpend.placement.taint_supply import taint_supply
-from unpend.rule import Facts, Finding, Rule
+from unpend.rule import Edit, Facts, Finding, Fix, Rule
 
 BUILT_IN = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/", "node-role.kubernetes.io/")
 AUTOSCALER = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler", "CriticalAddonsOnly")
@@ -88,6 +88,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                     workload=workload.id,
                     tags=("unnecessary",),
                     salient=text,
+                    fixes=(Fix("Remove the toleration", "safe", (Edit("remove", toleration.place),)),),
                 )
 
 
