@@ -18,7 +18,7 @@ from unpend.model.inventory import Autoscaler, Workload
 from unpend.model.karpenter import NodePool
 from unpend.model.karpenter_labels import HOSTNAME
 from unpend.model.pod import LabelSelector
-from unpend.placement.facts import FactsLike
+from unpend.placement.given import FactsLike
 from unpend.placement.needed import autoscalers_by_target, replicas_of
 from unpend.records import dataclass
 from unpend.settings import Settings

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from unpend.model.node_groups.group import NodeGroup
 from unpend.placement.cluster_autoscaler.daemons import agents_of
-from unpend.placement.facts import FactsLike, node_groups_of
+from unpend.placement.facts import node_groups_of
+from unpend.placement.given import FactsLike
 from unpend.placement.scheduler import node_affinity
 from unpend.placement.space import Shape, Space
 from unpend.records import dataclass

@@ -15,7 +15,7 @@ from unpend.model.inventory import Inventory, Workload
 from unpend.model.karpenter_labels import CORE_WELL_KNOWN, aws_well_known, release
 from unpend.model.pod import EffectivePod
 from unpend.placement.demand import Alternative, demand_of
-from unpend.placement.facts import FactsLike
+from unpend.placement.given import FactsLike
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.records import dataclass, field
 from unpend.settings import Settings

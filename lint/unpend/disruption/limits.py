@@ -8,7 +8,7 @@ from unpend.algebra.quantity import render
 from unpend.disruption.pool_shapes import PoolTypes, pool_types
 from unpend.model.karpenter import NodePool
 from unpend.model.pod import Amount, Container, PodSpec
-from unpend.placement.facts import FactsLike
+from unpend.placement.given import FactsLike
 from unpend.records import dataclass
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from unpend.algebra.selectors import matches
 from unpend.model.inventory import Autoscaler, IntOrPercent, Inventory, PodDisruptionBudget, Workload
-from unpend.placement.facts import FactsLike
+from unpend.placement.given import FactsLike
 from unpend.placement.needed import autoscalers_by_target, replicas_of
 from unpend.records import dataclass
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from unpend.catalog.index import bits
 from unpend.model.karpenter import NodePool
-from unpend.placement.facts import FactsLike, managed_pools_of
+from unpend.placement.facts import managed_pools_of
+from unpend.placement.given import FactsLike
 from unpend.placement.karpenter.managed import ManagedPool
 from unpend.placement.karpenter.pool_facts import grid_of
 from unpend.records import dataclass

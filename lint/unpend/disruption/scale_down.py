@@ -13,7 +13,7 @@ from unpend.records import dataclass
 from unpend.source.place import Place
 
 if TYPE_CHECKING:
-    from unpend.placement.facts import FactsLike
+    from unpend.placement.given import FactsLike
 
 LOCAL_VOLUMES = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 KUBE_SYSTEM = "kube-system"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from unpend.disruption.pdb import coverage_of, floor_of
 from unpend.model.inventory import Inventory, Workload
-from unpend.placement.facts import FactsLike
+from unpend.placement.given import FactsLike
 from unpend.placement.needed import autoscalers_by_target
 
 KINDS = frozenset({"Deployment", "StatefulSet", "Rollout"})

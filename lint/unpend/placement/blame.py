@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from unpend.model.inventory import Workload
-from unpend.placement.facts import FactsLike
+from unpend.placement.given import FactsLike
 from unpend.placement.verdict import Obstacle, PoolVerdict, WorkloadVerdict
 from unpend.records import dataclass
 

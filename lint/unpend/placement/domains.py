@@ -15,7 +15,8 @@ from unpend.model.inventory import Inventory, Workload
 from unpend.model.karpenter_labels import HOSTNAME, ZONE
 from unpend.model.pod import Taint
 from unpend.placement.demand import demand_of
-from unpend.placement.facts import FactsLike, label_supply_of, managed_pools_of
+from unpend.placement.facts import label_supply_of, managed_pools_of
+from unpend.placement.given import FactsLike
 from unpend.placement.label_supply import LabelSupply, PoolLabels
 from unpend.placement.pools import ALL_NODES
 from unpend.placement.verdict import Cause, PoolVerdict, WorkloadVerdict

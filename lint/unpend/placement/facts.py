@@ -5,40 +5,14 @@ The modules of an autoscaler are imported when somebody asks: a run without Node
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
-from unpend.model.inventory import Inventory, Workload
-from unpend.model.pod import EffectivePod
+from unpend.placement.given import FactsLike
 from unpend.placement.label_supply import LabelSupply, label_supply
-from unpend.placement.verdict import WorkloadVerdict
-from unpend.settings import Settings
 
 if TYPE_CHECKING:
     from unpend.placement.cluster_autoscaler.groups import Groups
     from unpend.placement.karpenter.managed import ManagedPools
-
-
-class FactsLike(Protocol):
-    """What a rule is given (`unpend.rule.Facts`), as far as analyses need it."""
-
-    @property
-    def inventory(self) -> Inventory:
-        """The objects."""
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the cluster."""
-
-    @property
-    def verdicts(self) -> Mapping[str, WorkloadVerdict]:
-        """The verdict of every workload by its id."""
-
-    def effective(self, workload: Workload, /) -> EffectivePod:
-        """The pod of a workload after API defaulting and admission."""
-
-    def memo(self, name: Any, compute: Callable[[], Any], /) -> Any:
-        """The value kept under a name, computed on first use."""
 
 
 def managed_pools_of(facts: FactsLike) -> ManagedPools:

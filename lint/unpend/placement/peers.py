@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unpend.algebra.selectors import matches
 from unpend.model.inventory import BoundPod, Workload
 from unpend.model.pod import EffectivePod, LabelSelector, PodAffinityTerm
-from unpend.placement.facts import FactsLike
+from unpend.placement.given import FactsLike
 from unpend.placement.needed import autoscalers_by_target, replicas_of
 from unpend.placement.replicas.scenes import controller_labels
 from unpend.placement.scheduler.inter_pod_affinity import PodTerms

@@ -10,7 +10,8 @@ from unpend.model.karpenter import NodePool
 from unpend.model.node_labels import CAPACITY_TYPE, CAPACITY_TYPES
 from unpend.placement.demand import demand_of
 from unpend.placement.domains import takes
-from unpend.placement.facts import FactsLike, managed_pools_of
+from unpend.placement.facts import managed_pools_of
+from unpend.placement.given import FactsLike
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.records import dataclass, field
 from unpend.source.place import Place

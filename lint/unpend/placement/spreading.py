@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from unpend.model.inventory import Workload
 from unpend.model.pod import SpreadConstraint
 from unpend.placement.domains import Domains, shortfall, topology_of
-from unpend.placement.facts import FactsLike
+from unpend.placement.given import FactsLike
 from unpend.placement.peers import counts_itself
 from unpend.placement.verdict import Cause, WorkloadVerdict
 from unpend.records import dataclass

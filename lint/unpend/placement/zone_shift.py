@@ -16,7 +16,7 @@ from unpend.model.karpenter import NodeClass, NodePool
 from unpend.model.karpenter_labels import AWS_ZONE_ID, ZONE
 from unpend.model.pod import EffectivePod, SpreadConstraint, Taint
 from unpend.placement.domains import shortfall, takes, topology_of
-from unpend.placement.facts import FactsLike
+from unpend.placement.given import FactsLike
 from unpend.placement.peers import apart_from_itself, counts_itself, peers_of
 from unpend.placement.pools import ALL_NODES
 from unpend.placement.verdict import Cause, Verdict, WorkloadVerdict
