@@ -73,14 +73,15 @@ def test_unsafe_fixes_need_to_be_asked_for(unpend: Run, pod: Path) -> None:
     assert "kubernetes.io/arch: amd64   # old" in pod.read_text(encoding="utf-8"), done.err
 
 
-def test_a_fix_that_helps_nothing_is_not_offered(unpend: Run, pod: Path) -> None:
-    """The value is put right, and the pod stays Pending for another reason: the finding is gone, no verdict worse."""
-    text = OLD.replace("cpu: 100m", "cpu: 900").replace("beta.kubernetes.io/arch: amd64", "kubernetes.io/arch: amd64")
-    text = text.replace("{key: dedicated, operator: Exists}", "{key: dedicated, value: cpu}")
-    pod.write_text(text, encoding="utf-8")
-    done = unpend(*CHECK, "-o", "json")
-    for finding in json.loads(done.out)["findings"]:
-        assert finding["rule"] != "toleration-value-mismatch" or finding["fixes"] == []
+def test_a_fix_that_another_rule_would_complain_of_is_not_offered(unpend: Run, pod: Path) -> None:
+    """With the effect of the taint the toleration would fit, and the API would refuse its tolerationSeconds."""
+    wrong = "{key: dedicated, operator: Exists, effect: NoExecute, tolerationSeconds: 5}"
+    text = OLD.replace("beta.kubernetes.io/arch", "kubernetes.io/arch")
+    for toleration, count in ((wrong, 0), (wrong.replace(", tolerationSeconds: 5", ""), 1)):
+        pod.write_text(text.replace("{key: dedicated, operator: Exists}", toleration), encoding="utf-8")
+        done = unpend(*CHECK, "-o", "json", "--select", "toleration-value-mismatch")
+        [finding] = json.loads(done.out)["findings"]
+        assert len(finding["fixes"]) == count
 
 
 def test_an_annotation_moves_to_the_template(unpend: Run, project: Path, sample: Any) -> None:

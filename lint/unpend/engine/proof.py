@@ -22,6 +22,7 @@ from unpend.source.reading import read_text
 _ALONE = 8
 _MOST_RUNS = 64
 _RANK = {"fits": 0, "skipped": 0, "conditional": 1, "partial": 2, "loop": 3, "never": 4}
+_REJECTED = 5
 Texts = Mapping[str, str]
 
 
@@ -45,9 +46,9 @@ class Proof:
         raw: Callable[[str], str | None],
     ) -> None:
         self._clusters = tuple(clusters)
-        self._options = options
-        self._before = result
-        self._errors = {f.fingerprint for f in result.findings if f.severity == "error"}
+        self._options = replace(options, select=("*",), report_only=None)
+        self._result = result
+        self._before: Result | None = None
         self._raw = raw
         self._runs = 0
 
@@ -55,7 +56,7 @@ class Proof:
         """The fixes of findings that count, with a proof for each; with `together`, those that can be made at once."""
         wanted = frozenset(safeties)
         found: list[Offer] = []
-        for finding in self._before.findings:
+        for finding in self._result.findings:
             if finding.suppressed is not None:
                 continue
             for number, fix in enumerate(finding.fixes):
@@ -87,13 +88,16 @@ class Proof:
         texts = self.texts(offers)
         if not texts:
             return False
+        if self._before is None:  # with all rules: what one rule asks for may be what another one complains of
+            self._before = run(self._clusters, self._options)
         self._runs += 1
+        errors = {f.fingerprint for f in self._before.findings if f.severity == "error"}
         after = run([_changed(cluster, texts) for cluster in self._clusters], self._options)
         left = {finding.fingerprint for finding in after.findings if finding.suppressed is None}
         return (
             not after.untrustworthy
             and not any(offer.finding.fingerprint in left for offer in offers)
-            and all(f.fingerprint in self._errors for f in after.findings if f.severity == "error")
+            and all(f.fingerprint in errors for f in after.findings if f.severity == "error" and not f.verdict)
             and not any(_is_worse(b, a) for b, a in _pairs(self._before.workloads, after.workloads))
             and len(after.workloads) == len(self._before.workloads)
         )
@@ -180,9 +184,13 @@ def _pairs(
             yield verdict, other
 
 
+def _rank(verdict: WorkloadVerdict) -> int:
+    return _REJECTED if verdict.cause == "rejected" else _RANK.get(verdict.verdict, 0)
+
+
 def _is_worse(before: WorkloadVerdict, after: WorkloadVerdict) -> bool:
     """Whether fewer pods, or less surely, find a place than before."""
-    ranks = _RANK.get(before.verdict, 0), _RANK.get(after.verdict, 0)
+    ranks = _rank(before), _rank(after)
     if ranks[0] != ranks[1]:
         return ranks[1] > ranks[0]
     if before.verdict != "partial" or before.replicas is None or after.replicas is None:

@@ -97,12 +97,12 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
 
 def _fixes(toleration: Toleration, taint: Taint) -> tuple[Fix, ...]:
     """The value (and effect) of the taint in the toleration."""
-    wanted = {"value": taint.value, "effect": taint.effect}
-    written = {"value": toleration.value, "effect": toleration.effect or taint.effect}
-    edits = tuple(
-        Edit("set", toleration.place.at(field), value) for field, value in wanted.items() if value != written[field]
-    )
-    return (Fix(f"Tolerate {_text(taint)}", "unsafe", edits),) if edits and taint.value else ()
+    edits: list[Edit] = []
+    if toleration.operator != "Exists" and toleration.value != taint.value:
+        edits.append(Edit("set", toleration.place.at("value"), taint.value))
+    if toleration.effect not in ("", taint.effect):
+        edits.append(Edit("set", toleration.place.at("effect"), taint.effect))
+    return (Fix(f"Tolerate {_text(taint)}", "unsafe", tuple(edits)),) if edits else ()
 
 
 def _difference(toleration: Toleration, taint: Taint) -> str:
