@@ -21,8 +21,11 @@ NODE: dict[str, Any] = {
 }
 
 
+SMALL = {"requests": {"cpu": "100m", "memory": "64Mi"}, "limits": {"memory": "64Mi"}}
+
+
 def _pod(name: str = "web", **spec: Any) -> dict[str, Any]:
-    containers = [{"name": "web", "image": "web:1"}]
+    containers = [{"name": "web", "image": "web:1", "resources": SMALL}]
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {"containers": containers, **spec}}
 
 
@@ -54,14 +57,14 @@ def test_admission_runs_for_pods_from_templates_unless_told_otherwise() -> None:
         "metadata": {"name": "l"},
         "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "8"}, "default": {"cpu": "8"}}]},
     }
-    template = {"metadata": {"labels": {"app": "a"}}, "spec": _pod()["spec"]}
+    template = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [{"name": "web", "image": "web:1"}]}}
     deployment = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "d"},
         "spec": {"selector": {"matchLabels": {"app": "a"}}, "template": template},
     }
-    objects = [NODE, limit, _pod(), deployment]
+    objects = [NODE, limit, _pod(containers=[{"name": "web", "image": "web:1"}]), deployment]
     assert [v.verdict for v in unpend.evaluate(objects)] == ["fits", "never"]
     assert [v.verdict for v in unpend.evaluate(objects, unpend.Settings(admission="all"))] == ["never", "never"]
     assert [v.verdict for v in unpend.evaluate(objects, unpend.Settings(admission="none"))] == ["fits", "fits"]
@@ -73,7 +76,8 @@ def test_check_takes_text_or_objects() -> None:
     assert (finding.rule, finding.location) == ("tolerate-everything", None)
     text = (
         "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n"
-        "  tolerations: [{operator: Exists}]\n  containers: [{name: a, image: a:1}]\n"
+        "  tolerations: [{operator: Exists}]\n  containers:\n    - {name: a, image: a:1, resources: {requests: "
+        "{cpu: 100m, memory: 64Mi}, limits: {memory: 64Mi}}}\n"
     )
     (located,) = unpend.check(text, uri="a.yaml").findings
     assert located.location is not None

@@ -16,6 +16,7 @@ _EXAMPLES = {
     "nodes": {"apiVersion": "v1", "kind": "Node", **_META},
     "pools": {"apiVersion": "v1", "kind": "Node", **_META},
     "nodepools": {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", **_META, "spec": {}},
+    "karpenter": {"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", **_META, "spec": {}},
     "nodegroups": {"apiVersion": "unpend.dev/v1", "kind": "NodeGroup", **_META, "spec": {}},
     "daemonsets": {"apiVersion": "apps/v1", "kind": "DaemonSet", **_META, "spec": {"template": {"spec": {}}}},
     "pdbs": {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", **_META, "spec": {}},
