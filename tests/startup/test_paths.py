@@ -255,6 +255,9 @@ def test_budgets(start: Start) -> None:
     assert nearest.budget.seconds == 120
     assert nearest.over_budget is False
     assert only(start(text, budget={"default": 30.0})).over_budget is True
+    broken = only(start(annotated.replace("2m}", "soon}"), budget={"default": 30.0})).budget
+    assert broken is not None
+    assert broken.origin == "budget 'default'"
 
 
 figures = st.tuples(*[st.floats(0, 500).map(lambda x: round(x, 2))] * 3).map(sorted)

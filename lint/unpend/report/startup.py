@@ -70,9 +70,10 @@ class _Writer:
         rows = [row for start in starts for row in _rows(start)]
         used = [n for n in range(len(_HEADER)) if n < 3 or any(row[n] for row in rows)]
         sizes = {n: max(width(row[n]) for row in (_HEADER, *rows)) for n in used}
+        for column, least in ((0, 16), (2, 12)):  # long names of workloads, then of pools, lose their beginning
+            over = sum(sizes[n] + 2 for n in used) - self._columns
+            sizes[column] -= min(max(over, 0), max(sizes[column] - least, 0))
         lines = []
-        spare = self._columns - sum(sizes[n] + 2 for n in used if n > 0) - 2
-        sizes[0] = min(sizes[0], max(spare, 16))
         for number, row in enumerate((_HEADER, *rows)):
             cells = [pad(_short(row[n], sizes[n]), sizes[n]) for n in used]
             text = "  " + "  ".join(cells).rstrip()

@@ -46,9 +46,9 @@ def has_budgets(settings: Settings) -> bool:
 def budget_of(workload: Workload, settings: Settings) -> Budget | None:
     """The budget of a workload: its annotation, else an entry for its id or name, for its RuntimeClass, the default."""
     label = written(workload)
-    if label is not None:
-        seconds = seconds_of(label.value)
-        return None if seconds is None else Budget(seconds, "annotation", label.place)
+    seconds = None if label is None else seconds_of(label.value)
+    if label is not None and seconds is not None:
+        return Budget(seconds, "annotation", label.place)
     budgets: Mapping[str, Any] = settings.startup.get("budget") or {}
     if not budgets:
         return None
