@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
+EFFECTS = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute"})
+
 FILTERING_EFFECTS = ("NoSchedule", "NoExecute")
 """The effects that keep a pod off a node; PreferNoSchedule only costs score (`P-401`)."""
 

@@ -7,16 +7,9 @@ from typing import Any
 
 from unpend.algebra.quantity import QuantityError, milli
 from unpend.catalog.profile import BlockDevice, NodeProfile
+from unpend.model.karpenter import AMI_FAMILIES
 from unpend.settings import KarpenterSettings
 
-_FAMILIES = {
-    "al2": "AL2",
-    "al2023": "AL2023",
-    "bottlerocket": "Bottlerocket",
-    "windows2019": "Windows2019",
-    "windows2022": "Windows2022",
-    "windows2025": "Windows2025",
-}
 RESERVED_ENIS = "reservedENIs"
 """The key of `KarpenterSettings.options` with the setting of that name."""
 
@@ -53,7 +46,7 @@ def ami_family(spec: Mapping[str, Any]) -> str:
     for term in _items(spec.get("amiSelectorTerms")):
         alias = term.get("alias")
         if isinstance(alias, str):
-            return _FAMILIES.get(alias.partition("@")[0].lower(), "Custom")
+            return AMI_FAMILIES.get(alias.partition("@")[0].lower(), "Custom")
     return "Custom"
 
 

@@ -11,6 +11,16 @@ from unpend.records import dataclass, field
 from unpend.source.document import Object
 from unpend.source.place import Place
 
+AMI_FAMILIES = {
+    "al2": "AL2",
+    "al2023": "AL2023",
+    "bottlerocket": "Bottlerocket",
+    "windows2019": "Windows2019",
+    "windows2022": "Windows2022",
+    "windows2025": "Windows2025",
+}
+"""The families by the word before the `@` of an alias such as `al2023@latest`."""
+
 
 def _place() -> Any:
     # The default only lets it follow other defaults; readers always give a place.

@@ -8,6 +8,7 @@ from typing import Any
 from unpend.model.builder import Builder
 from unpend.model.fields import boolean, entries, integer, mapping, text, under
 from unpend.model.karpenter import (
+    AMI_FAMILIES,
     BlockDeviceMapping,
     Kubelet,
     MachineImage,
@@ -27,14 +28,6 @@ from unpend.source.document import Object
 from unpend.source.place import Place
 
 _EMPTY: dict[str, Any] = {}
-_FAMILIES = {
-    "al2": "AL2",
-    "al2023": "AL2023",
-    "bottlerocket": "Bottlerocket",
-    "windows2019": "Windows2019",
-    "windows2022": "Windows2022",
-    "windows2025": "Windows2025",
-}
 
 
 def read_node_class(obj: Object, builder: Builder) -> None:
@@ -60,7 +53,7 @@ def read_ec2_node_class(obj: Object, builder: Builder) -> None:
     ready, reason = condition(obj.data, "Ready")
     alias = _alias(spec)
     family = text(spec, "amiFamily", place, problems) or None
-    family = family or (_FAMILIES.get(alias.partition("@")[0]) if alias else None)
+    family = family or (AMI_FAMILIES.get(alias.partition("@")[0]) if alias else None)
     user_data = text(spec, "userData", place, problems)
     found = NodeClass(
         obj.group,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from unpend.algebra.syntax import label_value_fault, qualified_name_fault
 from unpend.model.builder import Builder
 from unpend.model.fields import entries, integer, mapping, text, under
 from unpend.model.karpenter import Disruption, Duration, NodeClassRef, NodePool
@@ -13,6 +12,7 @@ from unpend.model.karpenter_fields import check_fields, condition, requirements,
 from unpend.model.karpenter_labels import Version, release
 from unpend.model.metadata import Identity, identity, labels
 from unpend.model.node_pool_rules import check_admission, faults
+from unpend.model.placement_rules import read_taint
 from unpend.model.pod import Taint
 from unpend.model.problems import Problems
 from unpend.model.quantities import resources
@@ -40,7 +40,6 @@ _MOVED_SPEC = {
 }
 _MOVED_TEMPLATE_SPEC = {"kubelet": "from v1 on it belongs in the EC2NodeClass, as `spec.kubelet`"}
 _MOVED_DISRUPTION = {"expireAfter": "from v1 on it belongs in `spec.template.spec`; 720h counts until it stands there"}
-_EFFECTS = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute"})
 _POLICIES = frozenset({"WhenEmptyOrUnderutilized", "WhenEmpty"})
 _BALANCED_SINCE: Version = (1, 14)
 _CONSOLIDATE_AFTER_OPTIONAL_SINCE: Version = (1, 15)
@@ -122,21 +121,7 @@ def _taints(owner: dict[str, Any], key: str, place: Place, problems: Problems) -
     found = []
     for entry, here in entries(owner, key, place, problems):
         check_fields(entry, _TAINT, here, problems)
-        taint = Taint(
-            text(entry, "key", here, problems),
-            text(entry, "value", here, problems),
-            text(entry, "effect", here, problems),
-            here,
-        )
-        fault = qualified_name_fault(taint.key)
-        if fault:
-            problems.refuse(under(here, "key"), f'the taint key "{taint.key}" {fault}', "karpenter:N-5")
-        fault = label_value_fault(taint.value)
-        if fault:
-            problems.refuse(under(here, "value"), f'the taint value "{taint.value}" {fault}', "karpenter:N-5")
-        if taint.effect not in _EFFECTS:
-            problems.refuse(under(here, "effect"), unknown_word(taint.effect, "effect", _EFFECTS), "karpenter:N-5")
-        found.append(taint)
+        found.append(read_taint(entry, here, problems, "karpenter:N-5"))
     return tuple(found)
 
 

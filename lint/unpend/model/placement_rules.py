@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unpend.algebra.syntax import label_value_fault, qualified_name_fault
+from unpend.algebra.taints import EFFECTS
 from unpend.model.fields import entries, integer, mapping, text, texts, under
 from unpend.model.metadata import check_label
 from unpend.model.pod import Label, SpreadConstraint, Taint, Toleration
@@ -12,7 +13,6 @@ from unpend.model.problems import Problems
 from unpend.model.selectors import label_selector, unknown_word
 from unpend.source.place import Place
 
-_EFFECTS = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute"})
 _OPERATORS = frozenset({"Equal", "Exists"})
 _UNSATISFIABLE = frozenset({"DoNotSchedule", "ScheduleAnyway"})
 _POLICIES = frozenset({"Honor", "Ignore"})
@@ -64,8 +64,8 @@ def _check_toleration(toleration: Toleration, place: Place, problems: Problems) 
             problems.refuse(under(place, "key"), f'the taint key "{key}" {fault}', "scheduler:A-1531")
     elif operator != "Exists":
         problems.refuse(place, "a toleration without a key needs `operator: Exists`", "scheduler:A-1531")
-    if effect and effect not in _EFFECTS:
-        problems.refuse(under(place, "effect"), unknown_word(effect, "effect", _EFFECTS), "scheduler:A-1534")
+    if effect and effect not in EFFECTS:
+        problems.refuse(under(place, "effect"), unknown_word(effect, "effect", EFFECTS), "scheduler:A-1534")
     if toleration.seconds is not None and effect != "NoExecute":
         problems.refuse(
             under(place, "tolerationSeconds"),
@@ -84,6 +84,25 @@ def _check_toleration(toleration: Toleration, place: Place, problems: Problems) 
         problems.refuse(under(place, "operator"), unknown_word(operator, "operator", _OPERATORS), "scheduler:A-1532")
 
 
+def read_taint(entry: dict[str, Any], here: Place, problems: Problems, semantics: str) -> Taint:
+    """One taint; illegal parts are refused by the rule that `semantics` names, and kept."""
+    taint = Taint(
+        text(entry, "key", here, problems),
+        text(entry, "value", here, problems),
+        text(entry, "effect", here, problems),
+        here,
+    )
+    fault = qualified_name_fault(taint.key)
+    if fault:
+        problems.refuse(under(here, "key"), f'the taint key "{taint.key}" {fault}', semantics)
+    fault = label_value_fault(taint.value)
+    if fault:
+        problems.refuse(under(here, "value"), f'the taint value "{taint.value}" {fault}', semantics)
+    if taint.effect not in EFFECTS:
+        problems.refuse(under(here, "effect"), unknown_word(taint.effect, "effect", EFFECTS), semantics)
+    return taint
+
+
 def taints(owner: dict[str, Any], key: str, place: Place, problems: Problems) -> tuple[Taint, ...]:
     """A list of node taints (A-1535)."""
     if not owner.get(key):
@@ -91,21 +110,8 @@ def taints(owner: dict[str, Any], key: str, place: Place, problems: Problems) ->
     found = []
     seen: set[tuple[str, str]] = set()
     for entry, here in entries(owner, key, place, problems):
-        taint = Taint(
-            text(entry, "key", here, problems),
-            text(entry, "value", here, problems),
-            text(entry, "effect", here, problems),
-            here,
-        )
+        taint = read_taint(entry, here, problems, "scheduler:A-1535")
         found.append(taint)
-        fault = qualified_name_fault(taint.key)
-        if fault:
-            problems.refuse(under(here, "key"), f'the taint key "{taint.key}" {fault}', "scheduler:A-1535")
-        fault = label_value_fault(taint.value)
-        if fault:
-            problems.refuse(under(here, "value"), f'the taint value "{taint.value}" {fault}', "scheduler:A-1535")
-        if taint.effect not in _EFFECTS:
-            problems.refuse(under(here, "effect"), unknown_word(taint.effect, "effect", _EFFECTS), "scheduler:A-1535")
         if (taint.key, taint.effect) in seen:
             problems.refuse(here, f"the taint {taint.key}:{taint.effect} is there twice", "scheduler:A-1535")
         seen.add((taint.key, taint.effect))

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from unpend.algebra.taints import EFFECTS
 from unpend.model.pod import Taint
 from unpend.source.place import Place
 
-_EFFECTS = frozenset({"NoSchedule", "NoExecute", "PreferNoSchedule"})
 _FLAG = re.compile(r"--register-with-taints[= ]+[\"']?([^\s\"'\]]+)")
 _DECIDES = re.compile(r"\b(?:if|case|while|for|until|function|exit)\b|&&|\|\||\(\)")
 _TABLE = re.compile(r"^\s*\[settings\.kubernetes\.node-taints\]\s*$")
@@ -64,5 +64,5 @@ def _of_toml(lines: list[str], place: Place) -> Iterator[Taint]:
 
 def _taint(name: str, effect: str, place: Place) -> Iterator[Taint]:
     key, _, value = name.partition("=")
-    if key and effect in _EFFECTS and "$" not in name and "{" not in name:
+    if key and effect in EFFECTS and "$" not in name and "{" not in name:
         yield Taint(key, value, effect, place)

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from unpend.algebra.taints import EFFECTS
 from unpend.model.builder import Builder
 from unpend.model.fields import under
 from unpend.model.inventory import Problem
 from unpend.model.metadata import identity
 from unpend.model.node_groups.eks_api import Names, Source, eks_group
 from unpend.model.node_groups.group import Named, NodeGroup, Planned, Provider, Size, Unknown
-from unpend.model.node_groups.taints import CAPA_EFFECTS, EFFECTS, EKS_EFFECTS, taint_text
+from unpend.model.node_groups.taints import CAPA_EFFECTS, EKS_EFFECTS, taint_text
 from unpend.model.pod import Amount, Label, Taint
 from unpend.model.problems import Problems
 from unpend.model.quantities import milli_of

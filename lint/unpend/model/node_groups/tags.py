@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unpend.model.node_groups.taints import EFFECTS, EKS_EFFECTS
+from unpend.algebra.taints import EFFECTS
+from unpend.model.node_groups.taints import EKS_EFFECTS
 from unpend.model.pod import Amount, Label, Taint
 from unpend.model.quantities import milli_of
 

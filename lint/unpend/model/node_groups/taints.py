@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from unpend.algebra.syntax import label_value_fault, qualified_name_fault
+from unpend.algebra.taints import EFFECTS
 from unpend.model.fields import entries, text, under
 from unpend.model.pod import Taint
 from unpend.model.problems import Problems, describe
 from unpend.model.selectors import unknown_word
 from unpend.source.place import Place
 
-EFFECTS = frozenset({"NoSchedule", "PreferNoSchedule", "NoExecute"})
 EKS_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 CAPA_EFFECTS = {"no-schedule": "NoSchedule", "no-execute": "NoExecute", "prefer-no-schedule": "PreferNoSchedule"}
 _SAME = {effect: effect for effect in EFFECTS}
