@@ -13,17 +13,17 @@ from unpend.cli.errors import Failure, usage_error
 from unpend.cli.outputs import chosen_outputs, report_options, write_text
 from unpend.cli.parameters import color_option, output_option
 from unpend.cli.stream import complain
+from unpend.startup.profile import BUILTIN
 
 if TYPE_CHECKING:
     from unpend.startup.calibrate import Calibration
 
 _FORMATS = ("text", "json")
-_PROFILES = ("eks-karpenter", "eks-cluster-autoscaler", "generic", "fixed-nodes")
 
 
 @click.command("calibrate")
 @click.argument("file", metavar="FILE")
-@click.option("--extends", type=click.Choice(_PROFILES), help="The profile that holds for what was not measured.")
+@click.option("--extends", type=click.Choice(BUILTIN), help="The profile that holds for what was not measured.")
 @click.option("--name", default="measured", help="The name of the profile. Default: measured.")
 @click.option("--today", metavar="DATE", help="The day that the profile is dated with (YYYY-MM-DD). Default: today.")
 @output_option("text (a table) or json (the profile)", "text")

@@ -15,12 +15,13 @@ from unpend.source.place import Place
 
 _DIGEST = re.compile(r"([a-z0-9]+):([0-9a-f]{32,128})\Z")
 _MOST_BLOB = 4 * 1024 * 1024
-_BUILTIN = ("eks-karpenter", "eks-cluster-autoscaler", "generic", "fixed-nodes")
 
 
 def is_builtin(name: str) -> bool:
     """Whether a profile is one that unpend ships, and no file."""
-    return name in _BUILTIN
+    from unpend.startup.profile import BUILTIN
+
+    return name in BUILTIN
 
 
 def with_startup(config: Config) -> Config:
