@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# What writes generated pages, indexes and schemas; each takes --check. Rules come first: the pages are made of them.
+GENERATORS := gen_rule_index gen_config_schema gen_docs gen_node_group_fields gen_trap_table fill_recipes
 
 .PHONY: help setup demo test test-quick check lint types layers docs docs-check wheel bench conformance fuzz clean
 
@@ -45,14 +47,11 @@ layers: setup
 	$(BIN)/lint-imports
 
 docs: setup
-	$(BIN)/python tools/gen_rule_index.py
-	$(BIN)/python tools/gen_config_schema.py
-	$(BIN)/python tools/gen_docs.py
+	@for name in $(GENERATORS); do $(BIN)/python tools/$$name.py || exit 1; done
 
 docs-check: setup
-	$(BIN)/python tools/gen_rule_index.py --check
-	$(BIN)/python tools/gen_config_schema.py --check
-	$(BIN)/python tools/gen_docs.py --check
+	@status=0; for name in $(GENERATORS) build_catalog conformance; do \
+	  $(BIN)/python tools/$$name.py --check || status=1; done; exit $$status
 
 wheel: setup
 	rm -rf dist

@@ -1,85 +1,160 @@
-"""Write `docs/traps.md`: every trap of Cluster Autoscaler, its fixture and the answer; `--check` only compares.
+"""Write `docs/traps.md`: every trap of the semantics pages, its fixture and the answer; `--check` only compares.
 
-The traps are the numbered list in `docs/semantics/cluster-autoscaler.md` §10. A fixture belongs to the trap whose
-number its name begins with; what manifests cannot show is listed with why.
+The traps are the numbered lists of the pages (`DOCUMENTS`). A fixture belongs to the trap whose number its name begins
+with; a letter after the number tells several apart. What manifests cannot show is listed with why.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "traps.md"
-SEMANTICS = ROOT / "docs" / "semantics" / "cluster-autoscaler.md"
-FOLDERS = (("cluster-autoscaler", ""), ("disruption", "a"))
-_EXPECT = re.compile(r"^# (?:expect|finding): (.+)$", re.MULTILINE)
-_ENTRY = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
-
-NOT_SHOWN = {
-    6: "the permissions of the autoscaler are not in manifests; unpend takes eks:DescribeNodegroup for granted",
-    7: "what the autoscaler remembers of earlier nodes is run-time state",
-    10: "balancing between groups decides about preferences only, never about a verdict",
-    11: "balancing between groups decides about preferences only, never about a verdict",
-    22: "Config Connector is read through our NodeGroup: one group per zone, as docs/node-groups.md says",
-    28: "which pods a placeholder stands for is not written anywhere",
-    33: "whether an agent takes a taint off its nodes is run-time state",
-    38: "shown for Karpenter and the eviction API: fixtures/traps/disruption/k61",
-    42: "utilisation of nodes is run-time state; DaemonSets of a pool are shown by daemonset-overhead-too-high",
-    44: "a pod that cannot move keeps its node: run-time state decides where it is",
-    45: "a choice of the author: the minimum is kept",
-    46: "the priority expander never changes which groups are feasible",
-    47: "the priority expander never changes which groups are feasible; names of groups get suffixes in the cloud",
-    48: "spot capacity is run-time state",
-    55: "tags of a scale set are written by AKS, and are in no manifest that is read",
-    57: "CSIStorageCapacity objects are run-time state",
-    59: "a nominated node is run-time state",
-}
-"""Traps without a fixture, each with why."""
+SEMANTICS = ROOT / "docs" / "semantics"
+TRAPS = ROOT / "fixtures" / "traps"
+_EXPECT = re.compile(r"^# expect: (.+)$", re.MULTILINE)
+_FINDING = re.compile(r"^# finding: (.+)$", re.MULTILINE)
+_MARKED = re.compile(r"# expect(?:-next)?: ([\w-]+)")
+_SILENT = re.compile(r"^# silent: (.+)$", re.MULTILINE)
 
 
-def traps() -> dict[int, str]:
-    """The traps by number, as the page words them."""
-    text = SEMANTICS.read_text(encoding="utf-8").partition("\n## 10.")[2].partition("\n## ")[0]
-    return {int(number): words for number, words in _ENTRY.findall(text)}
+@dataclass(frozen=True)
+class Document:
+    """A list of traps: the page, its heading, how an entry looks, and where the fixtures are.
+
+    `folders` are pairs of a folder and what stands before the number in its names. `not_shown` says why a trap has no
+    fixture.
+    """
+
+    title: str
+    page: str
+    heading: str
+    section: str
+    entry: re.Pattern[str]
+    folders: tuple[tuple[str, str], ...]
+    not_shown: dict[str, str]
+
+    def traps(self) -> dict[str, str]:
+        """The traps by number, as the page words them."""
+        text = (SEMANTICS / self.page).read_text(encoding="utf-8").partition(f"\n{self.heading}")[2]
+        return {m[1]: " → ".join(m.groups()[1:]) for m in self.entry.finditer(text.partition("\n## ")[0])}
+
+    def fixtures(self) -> dict[str, list[Path]]:
+        """The fixtures by the number of their trap."""
+        numbers = self.traps()
+        found: dict[str, list[Path]] = {}
+        for folder, prefix in self.folders:
+            for path in sorted((TRAPS / folder).glob(f"{prefix}[0-9]*.yaml")):
+                number = re.match(rf"{prefix}0*(\d+)([a-z]?)-", path.name)
+                if number is None or path.name.endswith(".unpend.yaml"):
+                    continue
+                name = number[1] + number[2]
+                found.setdefault(name if name in numbers else number[1], []).append(path)
+        return found
 
 
-def fixtures() -> dict[int, list[Path]]:
-    """The fixtures by the number of their trap."""
-    found: dict[int, list[Path]] = {}
-    for folder, prefix in FOLDERS:
-        for path in sorted((ROOT / "fixtures" / "traps" / folder).glob(f"{prefix}[0-9]*.yaml")):
-            number = re.match(rf"{prefix}(\d+)-", path.name)
-            if number and not path.name.endswith(".unpend.yaml"):
-                found.setdefault(int(number[1]), []).append(path)
-    return found
+_LISTED = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
+_ROW = re.compile(r"^\| (\d+[a-z]?) \| (.+?) \| (.+?) \| [^|]+ \|$", re.MULTILINE)
+
+DOCUMENTS = (
+    Document(
+        "kube-scheduler",
+        "kube-scheduler.md",
+        "## 20.",
+        "§20",
+        _LISTED,
+        (("scheduler", ""),),
+        {},
+    ),
+    Document(
+        "Karpenter",
+        "karpenter.md",
+        "## 11.",
+        "§11",
+        _ROW,
+        (("karpenter", ""), ("karpenter/topology", ""), ("disruption", "k")),
+        {
+            "52": "the configuration of kube-scheduler is in no manifest that is read (assumption A1)",
+            "56": "what a webhook changes is written in no manifest (assumption A6)",
+        },
+    ),
+    Document(
+        "Cluster Autoscaler",
+        "cluster-autoscaler.md",
+        "## 10.",
+        "§10",
+        _LISTED,
+        (("cluster-autoscaler", ""), ("disruption", "a")),
+        {
+            "6": "the permissions of the autoscaler are not in manifests; unpend takes them for granted",
+            "7": "what the autoscaler remembers of earlier nodes is run-time state",
+            "10": "balancing between groups decides about preferences only, never about a verdict",
+            "11": "balancing between groups decides about preferences only, never about a verdict",
+            "22": "Config Connector is read through our NodeGroup: one group per zone, as docs/node-groups.md says",
+            "28": "which pods a placeholder stands for is not written anywhere",
+            "33": "whether an agent takes a taint off its nodes is run-time state",
+            "38": "shown for Karpenter and the eviction API: trap 61 of Karpenter",
+            "44": "a pod that cannot move keeps its node: run-time state decides where it is",
+            "45": "a choice of the author: the minimum is kept",
+            "46": "the priority expander never changes which groups are feasible",
+            "47": "the priority expander never changes which groups are feasible",
+            "48": "spot capacity is run-time state",
+            "55": "tags of a scale set are written by AKS, and are in no manifest that is read",
+            "57": "CSIStorageCapacity objects are run-time state",
+            "59": "a nominated node is run-time state",
+        },
+    ),
+)
 
 
 def text() -> str:
     """The page."""
-    shown = fixtures()
-    lines = [
-        "# Traps of Cluster Autoscaler",
+    parts = [
+        "# Traps",
         "",
-        "Generated by `python tools/gen_trap_table.py`. Each trap of "
-        "[cluster-autoscaler.md](semantics/cluster-autoscaler.md) §10 with the fixture that shows it and the answer, "
-        "or why manifests cannot show it.",
+        "Generated by `make docs`. Each trap of the semantics pages with the fixture that shows it and what unpend "
+        "answers there, or why manifests cannot show it. Tests hold every answer.",
         "",
-        "| | trap | fixture | answer |",
-        "|---|---|---|---|",
+        "An answer is a workload, its verdict, the cause and, where not all replicas can run, how many can; names in "
+        "code are rules that find something.",
     ]
-    for number, words in traps().items():
-        cells = [(f"`{path.relative_to(ROOT / 'fixtures')}`", _answer(path)) for path in shown.get(number, [])]
+    for document in DOCUMENTS:
+        parts += [
+            "",
+            f"## {document.title}",
+            "",
+            f"[{document.page}](semantics/{document.page}) {document.section}.",
+            "",
+            "| | trap | fixture | answer |",
+            "|---|---|---|---|",
+            *_rows(document),
+        ]
+    return "\n".join(parts) + "\n"
+
+
+def _rows(document: Document) -> list[str]:
+    shown = document.fixtures()
+    rows = []
+    for number, words in document.traps().items():
+        cells = [(f"`{path.relative_to(TRAPS)}`", _answer(path)) for path in shown.get(number, [])]
         if not cells:
-            cells = [("none", NOT_SHOWN.get(number, "**missing**"))]
+            cells = [("none", document.not_shown.get(number, "**missing**"))]
         for fixture, answer in cells:
-            lines.append(f"| {number} | {words.replace('|', chr(92) + '|')} | {fixture} | {answer} |")
-    return "\n".join(lines) + "\n"
+            rows.append(f"| {number} | {words.replace('|', chr(92) + '|')} | {fixture} | {answer} |")
+    return rows
 
 
 def _answer(path: Path) -> str:
-    return "; ".join(_EXPECT.findall(path.read_text(encoding="utf-8"))) or "see the fixture"
+    content = path.read_text(encoding="utf-8")
+    verdicts = [words.removesuffix(" null").replace("placeable=", "at most ") for words in _EXPECT.findall(content)]
+    rules = _FINDING.findall(content)
+    if not verdicts:
+        rules = _MARKED.findall(content)
+    silent = [f"nothing from `{name}`" for names in _SILENT.findall(content) for name in names.split()]
+    return "; ".join((*verdicts, *(f"`{name}`" for name in dict.fromkeys(rules)), *silent)) or "**no answer**"
 
 
 def main(arguments: list[str]) -> int:
@@ -90,7 +165,9 @@ def main(arguments: list[str]) -> int:
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != wanted:
         sys.stderr.write("docs/traps.md is not up to date: run python tools/gen_trap_table.py\n")
         return 1
-    return 1 if "**missing**" in wanted else 0
+    wrong = [line for line in wanted.splitlines() if "**missing**" in line or "**no answer**" in line]
+    sys.stderr.writelines(f"{line}\n" for line in wrong)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -483,7 +483,7 @@ INDEX: tuple[RuleEntry, ...] = (
         "kubelet-max-pods-over-density",
         "nodegroups",
         "warning",
-        needs=("nodegroups",),
+        needs=("pools",),
         summary="The kubelet is told to run more pods than the network of its node has addresses for.",
     ),
     RuleEntry(

@@ -2,7 +2,7 @@
 
 ## What it checks
 
-Only where a node group or Node runs Windows: workloads that a Linux and a Windows node would both take, and workloads with
+Only where a node group, a NodePool or a Node runs Windows: workloads that a Linux and a Windows node would both take, and workloads with
 `spec.os.name: windows` and no selector for Windows nodes. With Windows nodes of several builds, Windows pods without
 `node.kubernetes.io/windows-build`.
 
@@ -54,7 +54,7 @@ None.
 
 - [Amazon EKS best practices: Windows scheduling](https://docs.aws.amazon.com/eks/latest/best-practices/windows-scheduling.html)
 - [Kubernetes: Windows containers, ensuring that pods land on the right host](https://kubernetes.io/docs/concepts/windows/user-guide/)
-- autoscaler:C-217
+- autoscaler:C-217, karpenter:M-10
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from typing import Any
 
 from unpend.model.inventory import Workload
 from unpend.placement.facts import node_groups_of
-from unpend.placement.windows import windows_builds
+from unpend.placement.windows import systems_of_node_pools, windows_builds
 from unpend.rule import Facts, Finding, Rule
 
 
@@ -77,8 +77,11 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     from unpend.placement.cluster_autoscaler.group_facts import takers_by_system
 
     groups = node_groups_of(facts)
+    systems = systems_of_node_pools(inventory)
     for workload in inventory.workloads:
         takers = takers_by_system(facts.effective(workload), inventory, groups)
+        if systems:
+            takers = {**_node_pools(facts, workload, systems), **takers}
         named = _system(workload)
         place = workload.template.spec.place
         if named != "windows" and "windows" in takers and (named == "linux" or "linux" in takers):
@@ -103,6 +106,16 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 salient="build",
                 repair="add nodeSelector node.kubernetes.io/windows-build",
             )
+
+
+def _node_pools(facts: Facts, workload: Workload, systems: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """By operating system, the first NodePool that takes the workload."""
+    verdict = facts.verdicts.get(workload.id)
+    found: dict[str, str] = {}
+    for one in verdict.pools if verdict is not None else ():
+        if one.verdict == "fits" and one.pool in systems:
+            found.setdefault(systems[one.pool][0], one.pool)
+    return found
 
 
 def _system(workload: Workload) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
 from unpend.algebra.values import ValueSet
@@ -17,6 +17,9 @@ from unpend.placement.cluster_autoscaler.flags import AGENTS
 from unpend.placement.cluster_autoscaler.groups import Group, Groups
 from unpend.placement.demand import Demand, demand_of
 from unpend.settings import Settings
+
+if TYPE_CHECKING:
+    from unpend.catalog.density import OverDensity
 
 MIB = 2**20 * 1000
 _EXTRA = ("ephemeral-storage", "hugepages-2Mi", "hugepages-1Gi", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore")
@@ -187,32 +190,11 @@ def _admits(known: str | ValueSet | None, wanted: ValueSet) -> bool:
     return known.overlaps(wanted) if isinstance(known, ValueSet) else wanted.admits(known)
 
 
-class OverDensity(NamedTuple):
-    """A limit of pods that the interfaces of a type have no addresses for; `with_prefixes`: prefix delegation has."""
-
-    type: str
-    limit: int
-    addresses: int
-    with_prefixes: bool
-
-
 def over_density(group: NodeGroup) -> OverDensity | None:
     """Whether the pod limit of a group is above the addresses of its smallest type (§6.8); None when it is not."""
     limit = group.kubelet.max_pods
     if limit is None or group.provider != "aws" or group.os == "windows":
         return None
-    found = [(count, name) for name, count, _ in _densities(group)]
-    if not found:
-        return None
-    addresses, name = min(found)
-    cap = min(cap for _, _, cap in _densities(group))
-    return OverDensity(name, limit, addresses, limit <= cap) if limit > addresses else None
+    from unpend.catalog.density import over_addresses
 
-
-def _densities(group: NodeGroup) -> Iterator[tuple[str, int, int]]:
-    from unpend.catalog.node_group import pods_by_network
-
-    for one in group.instance_types:
-        found = pods_by_network(one.name)
-        if found is not None:
-            yield one.name, *found
+    return over_addresses(limit, (one.name for one in group.instance_types))
