@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PoolsRuling:
-    """What all NodePools together say of one pod, or (with `tally`) of all pods of a workload."""
+    """What all NodePools together say of one pod, or (with `tally`) of all pods of a workload.
+
+    `rollout` and `maximum` are bounds for those numbers of pods, None where nothing bounds them.
+    """
 
     verdict: Verdict
     cause: Cause | None
@@ -35,6 +38,8 @@ class PoolsRuling:
     pool: str = ""
     at_most: int = 0
     tally: Tally | None = None
+    rollout: int | None = None
+    maximum: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +108,13 @@ class Joined:
             most = self.ruling.at_most
             least = counts.at_least if tally is None else max(counts.at_least, tally.at_least)
             counts = replace(counts, at_most=most, at_least=min(least, most))
-        if tally is None or self.verdict in ("never", "loop"):
+        if self.verdict in ("never", "loop", "partial"):
             return counts
-        if self.verdict == "conditional":
+        if self.verdict == "conditional" and tally is not None:
             counts = replace(counts, at_least=min(counts.needed, max(counts.at_least, tally.at_least)))
-        placing = self.placing
-        if tally.rollout is not None and self.verdict != "partial":
-            counts = replace(counts, rollout=Rollout(placing.needed + placing.surge, tally.rollout))
-        if tally.maximum is not None:
-            counts = replace(counts, maximum=Rollout(placing.maximum, tally.maximum))
+        placing, ruling = self.placing, self.ruling
+        if ruling.rollout is not None:
+            counts = replace(counts, rollout=Rollout(placing.needed + placing.surge, ruling.rollout))
+        if ruling.maximum is not None:
+            counts = replace(counts, maximum=Rollout(placing.maximum, ruling.maximum))
         return counts

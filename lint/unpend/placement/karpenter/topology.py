@@ -287,7 +287,9 @@ def _tally(placing: Placing, one: Replicas, contention: tuple[tuple[str, ...], .
 def _both(known: Tally | None, count: Count, placing: Placing) -> Tally:
     """Spread and affinity together. Where both go by one key, Karpenter's choices may miss each other (`T-14`)."""
     bound = count.bound
-    rollout = bound if bound is not None and placing.surge and bound < placing.needed + placing.surge else None
+    rollout = None
+    if bound is not None and not count.derived and not _tells_revisions_apart(placing):
+        rollout = bound if placing.surge and bound < placing.needed + placing.surge else None
     maximum = bound if bound is not None and bound < placing.maximum else None
     most = None if bound is None else min(bound, placing.needed)
     spread = Tally(
@@ -313,6 +315,11 @@ def _both(known: Tally | None, count: Count, placing: Placing) -> Tally:
         maximum=min((t.maximum for t in (known, spread) if t.maximum is not None), default=None),
         derived=lowest.derived,
     )
+
+
+def _tells_revisions_apart(placing: Placing) -> bool:
+    """Whether a spread constraint may count the pods of a new revision by themselves (S-817)."""
+    return any(constraint.match_label_keys for constraint in placing.pod.spec.spread)
 
 
 class _Peers:

@@ -184,6 +184,8 @@ class KarpenterRun:
             ruling = self._tallied(placing, ruling)
         if ruling.verdict == "fits" and nodes != "fits":
             ruling = self._limited(placing, ruling, on_nodes)
+        if ruling.verdict in ("fits", "conditional"):
+            ruling = self._bounded(placing, ruling, any_nodes)
         decides = nodes == "never" or _RANKS.index(ruling.verdict) > _RANKS.index(nodes)
         return Joined(self, placing, ruling, decides)
 
@@ -214,19 +216,37 @@ class KarpenterRun:
             return replace(ruling, verdict="conditional", cause="placement-order", facts=tally.facts)
         return ruling
 
+    def _bounded(self, placing: Placing, ruling: PoolsRuling, any_nodes: bool) -> PoolsRuling:
+        """The ruling with bounds for the pods of an update and for an autoscaler's maximum: topology and limits."""
+        tally = ruling.tally
+        found = []
+        totals = (placing.needed + placing.surge if placing.surge else 0, placing.maximum)
+        counted = (None, None) if tally is None else (tally.rollout, tally.maximum)
+        for total, known in zip(totals, counted, strict=True):
+            bounds = [] if known is None else [known]
+            by_limits = self._most(placing, total) if total > placing.needed and not any_nodes else None
+            if by_limits is not None:
+                bounds.append(by_limits)
+            found.append(min(bounds, default=None))
+        return replace(ruling, rollout=found[0], maximum=found[1])
+
+    def _most(self, placing: Placing, total: int) -> int | None:
+        """How many of `total` pods the limits of all pools that take the pod leave room for; None for all of them."""
+        taking = [a for a in self.answers(placing.workload.id) if a.verdict not in ("never", "loop")]
+        most = 0
+        for answer in taking:
+            bound = most_pods(answer, placing.demand, placing.pod, total)
+            if bound is None:
+                return None
+            most += bound
+        return most if taking and most < total else None
+
     def _limited(self, placing: Placing, ruling: PoolsRuling, on_nodes: int) -> PoolsRuling:
         """A verdict for all replicas: `partial` where the limits of all pools that take the pod are too small."""
-        most = on_nodes
-        for answer in self.answers(placing.workload.id):
-            if answer.verdict in ("never", "loop"):
-                continue
-            bound = most_pods(answer, placing.demand, placing.pod, placing.needed)
-            if bound is None:
-                return ruling
-            most += bound
-        if most >= placing.needed:
+        most = self._most(placing, placing.needed)
+        if most is None or most + on_nodes >= placing.needed:
             return ruling
-        return replace(ruling, verdict="partial", cause="limits", facts=(), at_most=most)
+        return replace(ruling, verdict="partial", cause="limits", facts=(), at_most=most + on_nodes)
 
     # Reasons
 
