@@ -306,13 +306,16 @@ def _scope(names: Sequence[str], variants: Sequence[_Variant]) -> str:
     if not held or len(held) == len(variants):
         return ""
     words: list[str] = []
+    several = len({variant.entry.name for variant in variants}) > 1
     for name in dict.fromkeys(variant.entry.name for variant in held):
         labels = [variant.label for variant in held if variant.entry.name == name]
         whole = len(labels) == sum(1 for variant in variants if variant.entry.name == name)
-        if name and whole:
+        if several and whole:
             words.append(f"cluster {name}")
         else:
-            words.append(f"cluster {name} with values {', '.join(labels)}" if name else f"values {', '.join(labels)}")
+            words.append(
+                f"cluster {name} with values {', '.join(labels)}" if several else f"values {', '.join(labels)}"
+            )
     return "; ".join(words)
 
 
