@@ -168,13 +168,18 @@ def refused(
     """A finding on what makes the API or an admission plug-in refuse the pods of a workload (by id)."""
     return Finding(
         refusal.place,
-        refusal.message,
+        _sentence(refusal.message),
         tuple(Related(text, place) for text, place in refusal.related),
         subject=rejection(refusal.place, refusal.semantics),
         workload=workload,
         verdict=verdict,
         assumes_closed=assumes_closed,
     )
+
+
+def _sentence(message: str) -> str:
+    """A message that stands alone."""
+    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "?", "!")) else ".")
 
 
 def against(obstacle: Obstacle | None, message: str) -> tuple[Related, ...]:

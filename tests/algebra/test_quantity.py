@@ -159,6 +159,8 @@ def test_rounding_keeps_the_order_and_never_loses(left: int, right: int) -> None
         (2**30 * 1000, "memory", "1Gi"),
         (1536 * 2**20 * 1000, "memory", "1536Mi"),
         (7_238_000_000_000, "memory", "6902.69Mi"),
+        (100 * 10**12, "ephemeral-storage", "100G"),
+        (2 * 10**15, "memory", "2T"),
         (512 * 1000, "memory", "512"),
         (100, "memory", "1"),
         (17 * 2**30 * 1000, "ephemeral-storage", "17Gi"),

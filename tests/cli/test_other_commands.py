@@ -45,7 +45,7 @@ def test_explain_shows_what_fits(unpend: Any, project: Path, sample: Any) -> Non
     (project / "app.yaml").write_text(sample.tolerant, encoding="utf-8")
     done = unpend("explain", "app.yaml", "--pools", "nodes.yaml")
     assert "Deployment/shop/web: fits" in done.out
-    assert "would run on:" in done.out
+    assert "can run on, for example:" in done.out
 
 
 @pytest.mark.parametrize("name", ["Deployment/shop/web", "deployment/web", "web"])

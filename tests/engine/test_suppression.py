@@ -129,7 +129,7 @@ class TestUnused:
         text = _pod("    - {name: a, image: a:1}  # unpend: ignore[lose-image] -- x\n")
         ((severity, message),) = _unused(bench.run(text))
         assert severity == "warning"
-        assert message == "there is no rule 'lose-image', did you mean 'loose-image'?; nothing is suppressed"
+        assert message == "nothing is suppressed: there is no rule 'lose-image', did you mean 'loose-image'?"
 
     def test_an_expired_one_takes_nothing_and_is_told(self, bench: Any) -> None:
         text = _pod(LOOSE.rstrip() + "  # unpend: ignore[loose-image, until=2026-05-31] -- x\n")

@@ -202,10 +202,15 @@ def render(amount: int, resource: str) -> str:
 
 
 def _render_bytes(count: int) -> str:
-    for suffix in ("Ti", "Gi", "Mi", "Ki"):
+    for suffix in ("Ti", "Gi", "Mi"):
         unit = 2 ** _BINARY[suffix]
         if count >= unit and count % unit == 0:
             return f"{count // unit}{suffix}"
+    for suffix, unit in (("T", 10**12), ("G", 10**9)):
+        if count >= unit and count % unit == 0:
+            return f"{count // unit}{suffix}"
+    if count >= 2**10 and count % 2**10 == 0:
+        return f"{count // 2**10}Ki"
     for suffix in ("Gi", "Mi"):
         unit = 2 ** _BINARY[suffix]
         if count >= 10 * unit:

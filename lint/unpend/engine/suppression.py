@@ -186,7 +186,7 @@ class Suppressions:
             rules = self._registry.expand(pattern)
             if not rules:
                 yield _draft(
-                    site, pattern, f"{self._registry.complaint(pattern)}; nothing is suppressed", "warning", index
+                    site, pattern, f"nothing is suppressed: {self._registry.complaint(pattern)}", "warning", index
                 )
             elif site.expired(self._options.today):
                 yield _draft(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from unpend.model.admission_findings import AdmissionFindings
 from unpend.model.inventory import Inventory
 from unpend.model.pod import PodSpec, changed
@@ -24,7 +26,8 @@ def apply_priority(spec: PodSpec, inventory: Inventory, settings: Settings, foun
     given = inventory.priority_classes.get(name)
     if given is None and name not in BUILT_IN:
         if settings.world.classes == "closed":
-            found.refuse(f'there is no PriorityClass "{name}": every pod is refused', place, "scheduler:A-231")
+            near = _near(name, (*inventory.priority_classes, *BUILT_IN))
+            found.refuse(f'there is no PriorityClass "{name}"{near}: every pod is refused', place, "scheduler:A-231")
         return spec
     value = given.value if given is not None else BUILT_IN[name]
     if spec.priority is not None and spec.priority != value:
@@ -36,3 +39,11 @@ def apply_priority(spec: PodSpec, inventory: Inventory, settings: Settings, foun
         )
     policy = spec.preemption_policy or (given.preemption_policy if given is not None else "")
     return changed(spec, priority=value, preemption_policy=policy)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """` (did you mean "high"?)` for the nearest name that there is, else an empty text."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, sorted(known), 1, 0.75)
+    return f' (did you mean "{near[0]}"?)' if near else ""

@@ -17,7 +17,7 @@ def excerpt(lines: Lines, span: Span, *, gutter: int, columns: int, style: str, 
     underlined on its first one. Long lines are cut around the place.
     """
     source = lines.line(span.start.line)
-    if not source.strip() and span.start == span.end:
+    if span.start.column > len(source) or (not source.strip() and span.start == span.end):
         return []
     end = span.end.column if span.end.line == span.start.line else len(source.rstrip())
     before, inside, after = _three_parts(*_window(source, span.start.column, end))

@@ -119,7 +119,7 @@ class _Writer:
         lines += self._conflict(verdict.conflict, constraints)
         lines += self._facts(verdict)
         if verdict.witness is not None:
-            lines += ["", *self._paragraph(f"would run on: {_witness(verdict.witness)}")]
+            lines += ["", *self._paragraph(f"can run on, for example: {_witness(verdict.witness)}")]
         if verdict.nearest is not None:
             lines += self._repair(verdict.nearest)
         if verdict.spot is not None:

@@ -97,6 +97,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from unpend.placement.verdict import Obstacle
 from unpend.rule import Facts, Finding, Rule, against, unplaced
 
 
@@ -121,9 +122,17 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             verdict,
             (obstacle.place if obstacle else None) or workload.template.spec.place,
             f"{start}{why}.",
-            against(obstacle, f"of {pool.pool}"),
+            against(obstacle, f"of {obstacle.against.object}" if obstacle and obstacle.against else ""),
             assumes_closed=(),
+            repair=_for_plugin(obstacle, pool.pool),
         )
+
+
+def _for_plugin(obstacle: Obstacle | None, pool: str) -> str | None:
+    """What helps where a device plugin stays away: to drop the device would be no help to anybody."""
+    if obstacle is None or obstacle.against is None or not obstacle.against.object.startswith("DaemonSet/"):
+        return None
+    return f"let {obstacle.against.object} run on the nodes of {pool}: tolerate their taints and select them"
 
 
 RULE = Rule(

@@ -71,7 +71,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 continue
             yield Finding(
                 where,
-                f"{what}: then all nodes of the pools with {used.name} drift and are replaced.",
+                f"{what}: then all nodes of the pools that use node class {used.name} drift and are replaced.",
                 salient=str(number),
                 repair="pin a version, such as al2023@v20260101, and change it on purpose",
             )

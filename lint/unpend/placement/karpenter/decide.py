@@ -343,7 +343,7 @@ def _facts(found: PoolAnswer, taken_sure: int) -> Iterator[Fact]:
 
 
 _DEPENDS = {
-    "topology": "where the pods are that its topology rules speak of",
+    "topology": "on which nodes the pods run that its spread or affinity rules count",
     "extended-resource-toleration": (
         "whether the control plane adds tolerations for extended resources (ExtendedResourceToleration)"
     ),

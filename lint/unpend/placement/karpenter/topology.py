@@ -266,7 +266,7 @@ def _only_itself(placing: Placing) -> bool:
 
 
 def _where(placing: Placing) -> Fact:
-    message = "where the pods are that its topology rules speak of"
+    message = "on which nodes the pods run that its spread or affinity rules count"
     return Fact(TOPOLOGY, message, placing.demand.spec_place)
 
 

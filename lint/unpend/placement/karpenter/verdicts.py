@@ -177,7 +177,7 @@ class KarpenterRun:
         ruling = self.ruling(workload)
         if not any_nodes and ruling.verdict != "fits" and self.demands_bootstrap_nodes(workload):
             fact = Fact(
-                "bootstrap-nodes", "whether nodes that Karpenter did not make take it", placing.demand.spec_place
+                "bootstrap-nodes", "whether a node that Karpenter did not make takes the pod", placing.demand.spec_place
             )
             ruling = PoolsRuling("conditional", "bootstrap-nodes", (fact,), pool=ruling.pool)
         if ruling.verdict in ("fits", "conditional") and nodes != "fits":
