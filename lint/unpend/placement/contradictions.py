@@ -17,20 +17,18 @@ class Contradiction:
     message: str
     place: Place
     others: tuple[tuple[str, Place], ...] = ()
-    semantics: str = "P-514"
 
 
 def of_alternative(alternative: Alternative) -> Contradiction | None:
     """Why no node whatever can match this alternative, None when some node could."""
     if alternative.broken and alternative.term is not None:
-        semantics = "P-505" if alternative.broken == "the term is empty" else "P-506"
-        return Contradiction(f"{alternative.broken}, so it matches no node", alternative.term, (), semantics)
+        return Contradiction(f"{alternative.broken}, so it matches no node", alternative.term)
     for key, values in alternative.folded.items():
         if values.is_impossible:
             clash = _smallest_clash([w for w in alternative.written if w.key == key])
             last = clash[-1]
             if len(clash) == 1:
-                return Contradiction(f"no label value satisfies {last.text}", last.place, (), "P-508")
+                return Contradiction(f"no label value satisfies {last.text}", last.place)
             texts = " and ".join(w.text for w in clash)
             others = tuple((f"{w.text} is asked for here", w.place) for w in clash[:-1])
             return Contradiction(f"{texts} exclude each other", last.place, others)
@@ -43,7 +41,6 @@ def of_alternative(alternative: Alternative) -> Contradiction | None:
             + " at once",
             second.place,
             (("the other name is asked for here", first.place),),
-            "P-510",
         )
     return None
 

@@ -403,10 +403,7 @@ def _refused(refusal: Refusal) -> Obstacle:
         metadata = data.get("metadata") if isinstance(data, dict) else None
         name = metadata.get("name") if isinstance(metadata, dict) else None
         against = Against("/".join(str(part) for part in (kind, name) if part), place)
-    semantics = refusal.semantics
-    if semantics and ":" not in semantics:
-        semantics = f"scheduler:{semantics}"
-    return Obstacle("api", refusal.message, semantics, refusal.place, against, "rejected")
+    return Obstacle("api", refusal.message, refusal.semantics, refusal.place, against, "rejected")
 
 
 def _not_looked_at(demand: Demand) -> tuple[Fact, ...]:

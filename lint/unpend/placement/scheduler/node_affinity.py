@@ -125,7 +125,7 @@ def obstacle(refused: Written | NameField, shape: Shape) -> Obstacle:
     return Obstacle(
         constraint=refused.kind,
         message=f"{refused.kind} wants {refused.text}; {has} ({EVENT})",
-        semantics="scheduler:" + _semantics(refused),
+        semantics=_semantics(refused),
         place=refused.place,
         against=Against(owner, shape.source.label(refused.key)),
         cause="labels",
@@ -134,8 +134,8 @@ def obstacle(refused: Written | NameField, shape: Shape) -> Obstacle:
 
 def _semantics(written: Written) -> str:
     if written.kind == "nodeSelector":
-        return "P-502"
-    return "P-508" if written.operator in ("Gt", "Lt") else "P-507"
+        return "scheduler:P-502"
+    return "scheduler:P-508" if written.operator in ("Gt", "Lt") else "scheduler:P-507"
 
 
 def _broken(alternative: Alternative, shape: Shape) -> Obstacle:

@@ -42,17 +42,17 @@ def obstacle(demand: Demand, resource: str, shape: Shape) -> Obstacle:
     total = shape.allocatable.get(resource, 0)
     free = shape.free.get(resource, ZERO).high
     if total == 0:
-        has, semantics = f"{owner} has none", "P-715"
+        has, semantics = f"{owner} has none", "scheduler:P-715"
     elif wanted > total:
-        has, semantics = f"{owner} can give {shown(resource, total)} in all", "P-713"
+        has, semantics = f"{owner} can give {shown(resource, total)} in all", "scheduler:P-713"
     else:
         has = f"{owner} has {shown(resource, max(free, 0))} of {shown(resource, total)} left"
-        semantics = "P-713"
+        semantics = "scheduler:P-713"
     places = demand.request_places.get(resource, ())
     return Obstacle(
         constraint="resources",
         message=f"the pod asks for {resource} {shown(resource, wanted)}; {has} (Insufficient {resource})",
-        semantics=f"scheduler:{semantics}",
+        semantics=semantics,
         place=places[0] if places else demand.spec_place,
         against=Against(owner, shape.source.resource(resource)),
         cause="resources",

@@ -51,7 +51,7 @@ def obstacle(demand: Demand, shape: Shape, taint: Taint) -> Obstacle:
     return Obstacle(
         constraint="toleration",
         message=f"{owner} has the taint {spelled(taint)}; toleration {index + 1} of the pod {reason} ({event})",
-        semantics=f"scheduler:{semantics}",
+        semantics=semantics,
         place=toleration.place,
         against=Against(owner, taint.place),
         cause="taint",
@@ -70,7 +70,7 @@ def nearest_toleration(tolerations: tuple[Toleration, ...], taint: Taint) -> tup
             reason = f"tolerates the value {toleration.value!r}, not {taint.value!r}"
             if toleration.operator not in ("", "Equal"):
                 reason = f"has the operator {toleration.operator!r}, which covers nothing here"
-            return toleration, index, "P-407", reason
+            return toleration, index, "scheduler:P-407", reason
         if found is None:
-            found = toleration, index, "P-408", f"covers only the effect {toleration.effect}"
+            found = toleration, index, "scheduler:P-408", f"covers only the effect {toleration.effect}"
     return found

@@ -155,11 +155,13 @@ def _refused(mount: Mount, rule: Rule, space: Space, number: int) -> Obstacle:
         assert mount.bound_to is not None
         owner = f"PersistentVolume/{mount.bound_to.name}"
         wants = f"the volume of {mount.title}, {owner}, is reached only where {spelled(rule.alternatives)}"
-        return _message(mount, shape, wants, rule.alternatives, BOUND_EVENT, "S-1006", owner, mount.bound_to.place)
+        return _message(
+            mount, shape, wants, rule.alternatives, BOUND_EVENT, "scheduler:S-1006", owner, mount.bound_to.place
+        )
     if rule.kind == "selected":
         (name,) = rule.alternatives[0].names
         wants = f"the volume of {mount.title} is already being made for Node/{name.name}"
-        return _message(mount, shape, wants, (), UNBOUND_EVENT, "S-1011", mount.title, name.place)
+        return _message(mount, shape, wants, (), UNBOUND_EVENT, "scheduler:S-1011", mount.title, name.place)
     made, storage = rule.provisioning, mount.storage_class
     owner = f"StorageClass/{storage.name}" if storage is not None else mount.title
     place = storage.place if storage is not None else mount.place
@@ -167,14 +169,23 @@ def _refused(mount: Mount, rule: Rule, space: Space, number: int) -> Obstacle:
         names = ", ".join(volume.name for volume in rule.static)
         wants = f"{mount.title} needs one of the PersistentVolumes {names}, and {_reached(rule.static)}"
         alternatives = tuple(a for volume in rule.static for a in volume.alternatives or ())
-        return _message(mount, shape, wants, alternatives, UNBOUND_EVENT, "S-1007", owner, rule.static[0].place)
+        return _message(
+            mount, shape, wants, alternatives, UNBOUND_EVENT, "scheduler:S-1007", owner, rule.static[0].place
+        )
     if made.topologies is not None and not _any_of(made.topologies, space).possible >> number & 1:
         wants = f"{owner} of {mount.title} makes volumes only where {spelled(made.topologies)}"
         return _message(
-            mount, shape, wants, made.topologies, UNBOUND_EVENT, "S-1008", owner, place.at("allowedTopologies")
+            mount,
+            shape,
+            wants,
+            made.topologies,
+            UNBOUND_EVENT,
+            "scheduler:S-1008",
+            owner,
+            place.at("allowedTopologies"),
         )
     wants = f"the driver of {owner} has too little storage left for {mount.title}"
-    return _message(mount, shape, wants, (), CAPACITY_EVENT, "S-1009", owner, place)
+    return _message(mount, shape, wants, (), CAPACITY_EVENT, "scheduler:S-1009", owner, place)
 
 
 def _reached(static: Sequence[StaticVolume]) -> str:
@@ -218,7 +229,7 @@ def _message(
 ) -> Obstacle:
     has = _has(alternatives, shape)
     text = f"{wants}; {has.text} ({event})"
-    return Obstacle("volume", text, f"scheduler:{rule}", mount.place, Against(owner, has.place or place), "volume")
+    return Obstacle("volume", text, rule, mount.place, Against(owner, has.place or place), "volume")
 
 
 def rivals_obstacle(mounts: Sequence[Mount], shape: Shape) -> Obstacle:
