@@ -15,13 +15,13 @@ for _root in ("lint", "schemas"):
     if str(ROOT / _root) not in sys.path:
         sys.path.insert(0, str(ROOT / _root))
 
-from unpend.model.node_groups import ack, cloud_formation, cluster_api, eksctl, neutral, terraform  # noqa: E402
+from unpend.model.node_groups import ack, cloud_formation, cluster_api, eksctl_fields, neutral, terraform  # noqa: E402
 
 
 def tables() -> list[tuple[str, frozenset[str], Mapping[str, str]]]:
     """Per format the fields that decide something, and those that do not, each with why."""
     return [
-        ("eksctl: a group", eksctl.USED, eksctl.IGNORED),
+        ("eksctl: a group", eksctl_fields.USED, eksctl_fields.IGNORED),
         ("ACK: `spec` of a Nodegroup", ack.ACK.used | {"name"}, ack.ACK_IGNORED),
         ("Crossplane: `forProvider` of a NodeGroup", ack.CROSSPLANE.used | {"region"}, ack.CROSSPLANE_IGNORED),
         ("Terraform: `aws_eks_node_group`", terraform.NAMES.used | terraform.NAMED, terraform.IGNORED),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from unpend.model.builder import Builder
@@ -12,6 +11,7 @@ from unpend.model.fields import boolean, entries, integer, mapping, sequence, te
 from unpend.model.karpenter import Kubelet
 from unpend.model.metadata import identity, labels
 from unpend.model.node_classes import kubelet
+from unpend.model.node_groups.eksctl_fields import check_names
 from unpend.model.node_groups.fargate import selectors
 from unpend.model.node_groups.group import Named, NodeGroup, Planned, Unknown
 from unpend.model.node_groups.images import Image, of_eksctl
@@ -41,75 +41,6 @@ _LIFECYCLE = "node-lifecycle"
 _INSTANCE_ID = "alpha.eksctl.io/instance-id"
 _MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\Z", re.IGNORECASE)
 _MEMORY_UNITS = {"": _GIB, "gib": _GIB, "gi": _GIB, "g": _GIB, "gb": _GIB, "mib": 2**20, "mi": 2**20, "mb": 2**20}
-
-USED = frozenset(
-    {
-        "ami",
-        "amiFamily",
-        "availabilityZones",
-        "capacityReservation",
-        "desiredCapacity",
-        "iam",
-        "instanceMarketOptions",
-        "instanceSelector",
-        "instanceType",
-        "instanceTypes",
-        "instancesDistribution",
-        "kubeletExtraConfig",
-        "labels",
-        "launchTemplate",
-        "localZones",
-        "maxPodsPerNode",
-        "maxSize",
-        "minSize",
-        "name",
-        "overrideBootstrapCommand",
-        "propagateASGTags",
-        "spot",
-        "subnets",
-        "tags",
-        "taints",
-        "volumeSize",
-    }
-)
-"""Fields of a group that decide something here."""
-
-IGNORED: Mapping[str, str] = {
-    "additionalEncryptedVolume": "further disks hold no pod storage",
-    "additionalVolumes": "further disks hold no pod storage",
-    "asgMetricsCollection": "says nothing about placement",
-    "asgSuspendProcesses": "says nothing about placement",
-    "bottlerocket": "settings of the image; its kubelet settings are not read",
-    "classicLoadBalancerNames": "says nothing about placement",
-    "clusterDNS": "says nothing about placement",
-    "containerRuntime": "says nothing about placement",
-    "cpuCredits": "says nothing about placement",
-    "disableIMDSv1": "says nothing about placement",
-    "disablePodIMDS": "says nothing about placement",
-    "ebsOptimized": "says nothing about placement",
-    "efaEnabled": "the number of EFA devices follows from the type",
-    "enableDetailedMonitoring": "says nothing about placement",
-    "instanceName": "a tag for people",
-    "instancePrefix": "a tag for people",
-    "maxInstanceLifetime": "nodes are replaced, not refused",
-    "nodeRepairConfig": "nodes are replaced, not refused",
-    "outpostARN": "an Outpost offers what it holds",
-    "placement": "a placement group refuses instances at launch only",
-    "preBootstrapCommands": "shell text",
-    "privateNetworking": "says nothing about placement",
-    "releaseVersion": "the image of the same family",
-    "securityGroups": "says nothing about placement",
-    "ssh": "says nothing about placement",
-    "targetGroupARNs": "says nothing about placement",
-    "updateConfig": "decides how nodes are replaced",
-    "volumeEncrypted": "says nothing about placement",
-    "volumeIOPS": "says nothing about placement",
-    "volumeKmsKeyID": "says nothing about placement",
-    "volumeName": "says nothing about placement",
-    "volumeThroughput": "says nothing about placement",
-    "volumeType": "says nothing about placement",
-}
-"""Fields of a group that are known and decide nothing here, each with why."""
 
 
 class _Cluster(NamedTuple):
@@ -176,7 +107,7 @@ def _group(
     entry: dict[str, Any], place: Place, problems: Problems, cluster: _Cluster, managed: bool, obj: Object
 ) -> NodeGroup:
     name = text(entry, "name", place, problems)
-    _check_names(entry, place, problems)
+    check_names(entry, place, problems)
     unknowns: list[Unknown] = []
     image = of_eksctl(text(entry, "amiFamily", place, problems))
     if entry.get("ami") is not None or entry.get("overrideBootstrapCommand") is not None:
@@ -228,17 +159,6 @@ def _group(
 
 def _first(entry: dict[str, Any], place: Place, *keys: str) -> Place:
     return next((place.at(key) for key in keys if entry.get(key) is not None), place)
-
-
-def _check_names(entry: dict[str, Any], place: Place, problems: Problems) -> None:
-    """Fields that look like misspelt ones: eksctl reads strictly, but newer releases know further fields."""
-    known = USED | IGNORED.keys()
-    for key in entry:
-        if key not in known:
-            close = get_close_matches(str(key), sorted(known), 1, 0.85)
-            if close:
-                message = f"eksctl knows no field `{key}` here; did you mean `{close[0]}`?"
-                problems.note(place.at(key), message, "autoscaler:§6.2", "error", "key")
 
 
 def _types(
