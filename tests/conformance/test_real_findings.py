@@ -94,3 +94,17 @@ BLOCKERS = (
 )
 def test_no_blocker_is_named_where_there_is_none(name: str) -> None:
     assert [f.rule for f in answer(name).active if f.rule in BLOCKERS] == []
+
+
+@pytest.mark.parametrize(
+    ("case", "rule", "repair"),
+    [
+        ("010-hostname-notin-blocks-provisioning", "pod-ignored-by-autoscaler", "do not select by kubernetes.io/host"),
+        ("171-automode-pool-old-label-domain", "pod-ignored-by-autoscaler", "do not select by karpenter.k8s.aws/inst"),
+        ("092-max-pods-eaten-by-daemonsets", "pod-larger-than-any-node", "use nodes that take more pods"),
+    ],
+)
+def test_where_no_change_is_enough_it_is_said_what_to_do(case: str, rule: str, repair: str) -> None:
+    (finding,) = (f for f in answer(case).active if f.rule == rule)
+    assert finding.repair is not None
+    assert finding.repair.startswith(repair)

@@ -68,6 +68,25 @@ def test_nothing_else_is_an_error(report: Any) -> None:
     assert errors <= set(FAULTS.items())
 
 
+def _one(report: Any, name: str) -> Any:
+    (finding,) = (f for f in report["findings"] if _id(f) == name and f["rule"] == FAULTS[name])
+    return finding
+
+
+def test_a_class_that_is_not_there_is_told_with_the_one_that_is_meant(report: Any) -> None:
+    said = _one(report, "Deployment/data/reports")["message"]
+    assert said == (
+        'There is no PriorityClass "business-crtical" (did you mean "business-critical"?): every pod is refused.'
+    )
+
+
+def test_a_device_that_no_plugin_announces_is_not_told_to_be_dropped(report: Any) -> None:
+    finding = _one(report, "Deployment/ml/inference")
+    plugin = "DaemonSet/kube-system/nvidia-device-plugin"
+    assert finding["repair"].startswith(f"let {plugin} run on the nodes of NodePool/gpu")
+    assert [(r["message"], r["object"]) for r in finding["related"]] == [(f"of {plugin}", plugin)]
+
+
 def test_the_verdicts_are_of_every_kind(report: Any) -> None:
     verdicts = {w["workload"]: w["verdict"] for w in report["workloads"]}
     assert verdicts["Deployment/ml/inference"] == "loop"

@@ -85,3 +85,12 @@ def _only_others_may(verdict: WorkloadVerdict) -> bool:
     if verdict.verdict != "conditional" or any(fact.name != "other-pools" for fact in verdict.facts):
         return False
     return bool(verdict.pools) and all(pool.verdict in REFUSED for pool in verdict.pools)
+
+
+def without_label(obstacle: Obstacle | None) -> str | None:
+    """What to do about a label that Karpenter does not let pods ask for (`P-2`); None for every other obstacle."""
+    if obstacle is None or obstacle.semantics != "karpenter:P-2" or obstacle.place is None:
+        return None
+    written = obstacle.place.value
+    key = written.get("key") if isinstance(written, dict) else obstacle.place.step
+    return f"do not select by {key}; select by a label that the NodePool sets or lists in its requirements"

@@ -87,6 +87,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from unpend.placement.blame import without_label
 from unpend.rule import Facts, Finding, Rule, against, unplaced
 
 
@@ -108,6 +109,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             f"{pool.pool} {refuses} for this pod, it can only use one that is there for other pods{why}.",
             against(obstacle, f"of {pool.pool}"),
             assumes_closed=("pools",),
+            repair=without_label(obstacle) if verdict.nearest is None else None,
         )
 
 

@@ -159,12 +159,15 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 continue
             short = needed > limit.milli
             amount = render(needed if short else most, resource)
-            of = "their replicas" if short else "the maxima of their autoscalers"
+            one = len(workloads) == 1
+            many = "the maximum of its autoscaler" if one else "the maxima of their autoscalers"
+            of = ("its replicas" if one else "their replicas") if short else many
             who = workloads[0].id if len(workloads) == 1 else f"{len(workloads)} workloads"
+            ask = "asks" if one and not short else "ask"
             verb = "runs" if len(workloads) == 1 else "run"
             yield Finding(
                 limit.place,
-                f"{who} {verb} in {name} only, and {of} ask for {amount} of {resource}: above its limit of {limit.text}.",
+                f"{who} {verb} in {name} only, and {of} {ask} for {amount} of {resource}: above its limit of {limit.text}.",
                 related=tuple(Related("runs in this pool only", w.template.spec.place) for w in workloads[:3]),
                 severity="error" if short else None,
                 certainty="assumed",

@@ -92,6 +92,7 @@ from typing import Any
 
 from unpend.model.inventory import Workload
 from unpend.model.karpenter_labels import HOSTNAME, NODE_POOL
+from unpend.placement.blame import without_label
 from unpend.placement.demand import demand_of
 from unpend.placement.verdict import Obstacle, WorkloadVerdict
 from unpend.rule import Facts, Finding, Rule, unplaced
@@ -120,6 +121,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             severity="error" if verdict.verdict == "never" else None,
             salient=obstacle.semantics,
             assumes_closed=(),
+            repair=without_label(obstacle) if verdict.nearest is None else None,
         )
 
 

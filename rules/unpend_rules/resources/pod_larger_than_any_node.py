@@ -64,6 +64,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.placement.blame import blamed
+from unpend.placement.verdict import Obstacle
 from unpend.rule import Facts, Finding, Rule, against, unplaced
 
 
@@ -75,7 +76,16 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             found.obstacle.place or workload.template.spec.place,
             f"No node is large enough: {found.obstacle.message}{found.elsewhere()}.",
             against(found.obstacle, f"of {found.pool.pool}"),
+            repair=_more_slots(found.obstacle) if verdict.nearest is None else None,
         )
+
+
+def _more_slots(obstacle: Obstacle) -> str | None:
+    return (
+        "use nodes that take more pods, or fewer DaemonSets on them"
+        if obstacle.semantics == "scheduler:P-711"
+        else None
+    )
 
 
 RULE = Rule(

@@ -12,6 +12,7 @@ from unpend.placement.karpenter.asked import Asked, preferred_in_order
 from unpend.placement.karpenter.grid import Grid
 from unpend.placement.karpenter.plan import Plan, Refusal
 from unpend.placement.karpenter.pool import ManagedPool
+from unpend.placement.scheduler.node_resources import PODS
 from unpend.placement.scheduler.taint_toleration import nearest_toleration, spelled
 from unpend.placement.verdict import Against, Obstacle
 from unpend.source.place import Place
@@ -92,7 +93,7 @@ def _clashing(pool: ManagedPool, refusal: Refusal, demand: Demand, pod: Effectiv
         kind, place = _asking(clash.key, demand, pod, refusal.attempt.term)
     return Obstacle(
         kind,
-        f"{pool.name} cannot meet what the pod asks for {clash.key} ({words}, {clash})",
+        f"{pool.name} cannot meet what the pod asks of the label {clash.key} ({words}, {clash})",
         "karpenter:§2.5" if kind != "volume" else "karpenter:V-14",
         place or demand.spec_place,
         Against(pool.name, pool.source.label(clash.key)),
@@ -150,10 +151,14 @@ def _no_type(pool: ManagedPool, refusal: Refusal, asked: Asked, demand: Demand) 
     hint = ""
     if resource == "cpu" and wanted >= 1_000_000_000:
         hint = "; was m (thousandths) meant instead of M (millions)?"
+    asks = f"the pod asks for {render(wanted, resource)} of {resource}"
+    left = f"at most {render(max(most, 0), resource)}"
+    if resource == PODS and most <= 0:
+        asks, left = "every pod needs a pod slot", "none"
     return Obstacle(
         "resources",
-        f"the pod asks for {render(wanted, resource)} of {resource}; the instance types of {pool.name} that meet its "
-        f"requirements have at most {render(max(most, 0), resource)} left beside DaemonSets ({words}{hint})",
+        f"{asks}; the instance types of {pool.name} that meet its requirements have {left} left beside DaemonSets "
+        f"({words}{hint})",
         "karpenter:I-5",
         places[0] if places else demand.spec_place,
         Against(pool.name, pool.source.requirements()),
