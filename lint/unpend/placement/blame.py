@@ -28,7 +28,8 @@ class Blame:
         """One clause about the other pools, such as `; the other 3 pools refuse by label (2) and taint (1)`."""
         counts: dict[str, int] = {}
         for pool in self.others:
-            kind = _WORDS.get(pool.obstacles[0].constraint, pool.obstacles[0].constraint) if pool.obstacles else "shape"
+            constraint = pool.obstacles[0].constraint
+            kind = _WORDS.get(constraint, constraint)
             counts[kind] = counts.get(kind, 0) + 1
         if not counts:
             return ""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from unpend.model.inventory import Inventory
 from unpend.model.pod import Taint
 
+BUILT_IN = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/", "node-role.kubernetes.io/")
+"""How the keys of taints begin that controllers or the installer put on nodes, whatever a pool declares."""
+
 
 def taint_supply(inventory: Inventory) -> tuple[Taint, ...] | None:
     """All taints of all pools, startup taints included; None when there is capacity that cannot be read, or none."""

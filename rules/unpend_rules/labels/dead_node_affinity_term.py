@@ -82,7 +82,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             if why is not None:
                 yield Finding(
                     why.place,
-                    f"This alternative never matches a node: {why.message}; only the other terms count.",
+                    f"This term never matches a node: {why.message}; only the other terms count.",
                     related=tuple(Related(text, place) for text, place in why.others),
                     workload=workload.id,
                     tags=("unnecessary",),
@@ -92,7 +92,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
                 texts = " and ".join(w.text for w in alternative.written if w.kind == "nodeAffinity")
                 yield Finding(
                     alternative.term,
-                    f"This alternative never matches a node: no pool has {texts}; only the other terms count.",
+                    f"This term never matches a node: no pool has {texts}; only the other terms count.",
                     workload=workload.id,
                     tags=("unnecessary",),
                     assumes_closed=("pools",),

@@ -78,9 +78,9 @@ from typing import Any
 from unpend.algebra.taints import tolerates
 from unpend.model.inventory import Workload
 from unpend.model.pod import Taint
+from unpend.placement.taint_supply import BUILT_IN
 from unpend.rule import Facts, Finding, Option, Related, Rule
 
-BUILT_IN = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/", "node-role.kubernetes.io/")
 NOT_A_NODE = ("virtual-kubelet.io/", "eks.amazonaws.com/compute-type")
 
 

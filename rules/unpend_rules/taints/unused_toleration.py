@@ -64,10 +64,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.algebra.taints import tolerates
-from unpend.placement.taint_supply import taint_supply
+from unpend.placement.taint_supply import BUILT_IN, taint_supply
 from unpend.rule import Edit, Facts, Finding, Fix, Rule
 
-BUILT_IN = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/", "node-role.kubernetes.io/")
 AUTOSCALER = ("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler", "CriticalAddonsOnly")
 
 
