@@ -130,7 +130,10 @@ def _workload(number: int, pools: int, pick: random.Random) -> dict[str, Any]:
 
 
 def measure(workloads: int, pools: int, look: bool, ruled: float = 0.0) -> tuple[float, dict[str, int]]:
-    """Seconds of processor time for an evaluation, and how often each verdict comes; `look` makes the verdict of every pool, too."""
+    """Seconds of processor time for an evaluation, and how often each verdict comes.
+
+    `look` makes the verdict of every pool, too.
+    """
     settings = Settings(world=World.all_closed(), admission="all")
     inventory = read_objects(objects_of(objects(workloads, pools, ruled=ruled)), settings)
     before = time.process_time()

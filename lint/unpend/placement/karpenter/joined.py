@@ -40,6 +40,7 @@ class PoolsRuling:
     tally: Tally | None = None
     rollout: int | None = None
     maximum: int | None = None
+    contention: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Joined:
             nearest=nearest if refused else None,
             zones=zones,
             spot=run.spot(workload),
-            contention=tally.contention if tally is not None else (),
+            contention=self.ruling.contention,
         )
 
     def _counts(self, counts: ReplicaCounts) -> ReplicaCounts:
@@ -102,7 +103,7 @@ class Joined:
         tally = self.ruling.tally
         if self.verdict in ("fits", "conditional"):
             counts = replace(counts, at_most=counts.needed)
-        if self.verdict == "fits":
+        if self.verdict == "fits" or self.cause == "contention":
             counts = replace(counts, at_least=counts.needed)
         if self.verdict == "partial":
             most = self.ruling.at_most

@@ -8,6 +8,7 @@ from unpend.algebra import values as true_values
 from unpend.model.inventory import Inventory
 from unpend.model.karpenter_labels import HOSTNAME
 from unpend.model.pod import EffectivePod, PodAffinityTerm, SpreadConstraint
+from unpend.placement.company import stands_alone
 from unpend.placement.counts import Placing, tied_together
 from unpend.placement.demand import Demand
 from unpend.placement.fixed import FixedNodes
@@ -125,7 +126,8 @@ class Topology:
                 one = in_order(placing, constraints, bool(shared), self.universe)
             else:
                 one = spreads.count(constraints)
-            found[workload] = _both(found.get(workload), one, placing)
+            known = found.get(workload)
+            found[workload] = _both(known, one, placing, known is None or stands_alone(placing, self.inventory))
         return found
 
     def _by_affinity(
@@ -166,8 +168,25 @@ class Topology:
                 tally = replace(tally, at_least=unsure, at_most=bound, rollout=None, maximum=None)
                 if unsure < placing.needed:
                     tally = replace(tally, facts=(*tally.facts, _where(placing)), cause=None)
-            found[placing.workload.id] = self._on_one_node(tally, placing, answers[placing.workload.id])
+            tally = self._on_one_node(tally, placing, answers[placing.workload.id])
+            found[placing.workload.id] = self._beside_daemons(tally, placing)
         return found
+
+    def _beside_daemons(self, tally: Tally, placing: Placing) -> Tally:
+        """Pods that want those of a DaemonSet: only nodes that are there have them (`T-31`, `T-35`)."""
+        required = placing.pod.spec.affinity.pod_required
+        if not required:
+            return tally
+        own = PodTerms.of(placing.pod.spec.affinity, placing.pod.namespace, controller_labels(placing.workload))
+        known = {name: dict(namespace.labels) for name, namespace in self.inventory.namespaces.items()}
+        for workload in self.inventory.workloads:
+            if workload.kind != "DaemonSet":
+                continue
+            daemon = PodTerms(workload.namespace, controller_labels(workload))
+            if own.meant_by_all(daemon, known):
+                message = f"whether there are nodes with a pod of {workload.id}: no node has one when it is launched"
+                return Tally(0, None, facts=(Fact("existing-node", message, required[0].place),))
+        return tally
 
     def _on_one_node(self, tally: Tally, placing: Placing, answers: Sequence[PoolAnswer]) -> Tally:
         """Pods that have to share a node: as many as the largest takes (`T-35`, S-918)."""
@@ -284,7 +303,7 @@ def _tally(placing: Placing, one: Replicas, contention: tuple[tuple[str, ...], .
     )
 
 
-def _both(known: Tally | None, count: Count, placing: Placing) -> Tally:
+def _both(known: Tally | None, count: Count, placing: Placing, alone: bool) -> Tally:
     """Spread and affinity together. Where both go by one key, Karpenter's choices may miss each other (`T-14`)."""
     bound = count.bound
     rollout = None
@@ -298,9 +317,11 @@ def _both(known: Tally | None, count: Count, placing: Placing) -> Tally:
     if known is None:
         return spread
     facts = tuple(dict.fromkeys((*known.facts, *spread.facts)))
+    affinity = placing.pod.spec.affinity
     bounds = [tally for tally in (known, spread) if tally.at_most is not None]
     least = min(known.at_least, spread.at_least)
-    if placing.pod.spec.affinity.pod_required or placing.pod.spec.affinity.anti_required:
+    apart = [term for term in affinity.anti_required if term.topology_key != HOSTNAME]
+    if affinity.pod_required or (apart and not alone):
         least = min(least, 1)
         what = "which domain Karpenter chooses: it looks for one by spread and one by affinity, each alone"
         facts = (*facts, Fact(TOPOLOGY, what, placing.demand.spec_place))

@@ -12,6 +12,7 @@ from unpend.placement.conflict import conflict
 from unpend.placement.counts import Placing
 from unpend.placement.demand import Demand
 from unpend.placement.fixed import FixedNodes
+from unpend.placement.karpenter.contention import contending
 from unpend.placement.karpenter.daemon_verdicts import daemon_on_pool, together
 from unpend.placement.karpenter.daemons import daemons_of
 from unpend.placement.karpenter.decide import (
@@ -61,6 +62,7 @@ class KarpenterRun:
     _pods: dict[str, tuple[Demand, EffectivePod]] = field(default_factory=dict)
     _reached: dict[int, tuple[set[str], set[str]]] = field(default_factory=dict)
     _tallies: Mapping[str, Tally] = field(default_factory=dict)
+    _contention: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         daemons = daemons_of(self.inventory, self.settings)
@@ -88,6 +90,8 @@ class KarpenterRun:
         """Count the replicas of all workloads by their topology rules; `on_nodes` pods of each find room on Nodes."""
         known = {p.workload.id: self.answers(p.workload.id) for p in placings} if self.decider.pools.pools else {}
         self._tallies = self.topology.count(placings, fixed, known, on_nodes)
+        alone = {p.workload.id: self._most(p, p.needed) is None for p in placings if not p.accepted.possible}
+        self._contention = contending(placings, known, alone)
 
     def others(self, workload: str, pool: ManagedPool) -> Others:
         """Whether a pool has nodes for another reason than a pod of this workload (F)."""
@@ -184,6 +188,7 @@ class KarpenterRun:
             ruling = self._tallied(placing, ruling)
         if ruling.verdict == "fits" and nodes != "fits":
             ruling = self._limited(placing, ruling, on_nodes)
+            ruling = self._contended(placing, ruling)
         if ruling.verdict in ("fits", "conditional"):
             ruling = self._bounded(placing, ruling, any_nodes)
         decides = nodes == "never" or _RANKS.index(ruling.verdict) > _RANKS.index(nodes)
@@ -209,11 +214,12 @@ class KarpenterRun:
                 cause = "existing-node" if named[0] == "existing-node" else "launch-choice"
             return replace(ruling, verdict="conditional", cause=cause, facts=tally.facts)
         if tally.contention:
-            return replace(ruling, verdict="conditional", cause="contention", facts=tally.facts)
+            return _in_contention(placing, ruling, tally.contention)
         if tally.stuck is None:
             return replace(ruling, verdict="conditional", cause="unknown-fact", facts=tally.facts)
         if tally.stuck:
-            return replace(ruling, verdict="conditional", cause="placement-order", facts=tally.facts)
+            order = Fact("placement-order", "in which order the pods are placed", placing.demand.spec_place)
+            return replace(ruling, verdict="conditional", cause="placement-order", facts=(*tally.facts, order))
         return ruling
 
     def _bounded(self, placing: Placing, ruling: PoolsRuling, any_nodes: bool) -> PoolsRuling:
@@ -247,6 +253,13 @@ class KarpenterRun:
         if most is None or most + on_nodes >= placing.needed:
             return ruling
         return replace(ruling, verdict="partial", cause="limits", facts=(), at_most=most + on_nodes)
+
+    def _contended(self, placing: Placing, ruling: PoolsRuling) -> PoolsRuling:
+        """A verdict beside the other workloads: not all can run where limits leave too little for them together."""
+        groups = tuple(group for group in self._contention if placing.workload.id in group)
+        if not groups or ruling.verdict != "fits":
+            return ruling
+        return _in_contention(placing, ruling, groups)
 
     # Reasons
 
@@ -356,6 +369,14 @@ class KarpenterRun:
             group.zone or group.zone_id or None,
             group.capacity_type,
         )
+
+
+def _in_contention(placing: Placing, ruling: PoolsRuling, groups: tuple[tuple[str, ...], ...]) -> PoolsRuling:
+    workload = placing.workload.id
+    others = sorted({name for group in groups for name in group if name != workload})
+    named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
+    fact = Fact("contention", f"whether its pods come before those of {named}", placing.demand.spec_place)
+    return replace(ruling, verdict="conditional", cause="contention", facts=(fact,), contention=groups)
 
 
 def _says(answer: PoolAnswer) -> tuple[Answer, Answer]:
