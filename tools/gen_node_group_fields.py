@@ -31,6 +31,11 @@ def tables() -> list[tuple[str, frozenset[str], Mapping[str, str]]]:
             cloud_formation.NAMES.used | {"NodegroupName"},
             cloud_formation.IGNORED,
         ),
+        (
+            "CloudFormation: `AWS::AutoScaling::AutoScalingGroup`",
+            cloud_formation.GROUP_USED,
+            cloud_formation.GROUP_IGNORED,
+        ),
         ("Cluster API: a group", cluster_api.USED, cluster_api.IGNORED),
         ("Cluster API: `spec` of an AWSManagedMachinePool", cluster_api.POOL_USED, cluster_api.POOL_IGNORED),
         ("unpend: `spec` of a NodeGroup", neutral.FIELDS, {}),

@@ -67,7 +67,10 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a group of the EKS API was found: its fields, and the names of those whose values nobody knows yet."""
+    """Where a group of the EKS API was found: its fields, and the names of those whose values nobody knows yet.
+
+    `template_type` is the instance type of its launch template, where that is known.
+    """
 
     object: Object
     data: dict[str, Any]
@@ -77,6 +80,7 @@ class Source:
     unknown: Mapping[str, str]
     region: str | None = None
     zones: Mapping[str, str] | None = None
+    template_type: Named | None = None
 
 
 def eks_group(found: Source, names: Names, problems: Problems) -> NodeGroup:
@@ -101,7 +105,7 @@ def eks_group(found: Source, names: Names, problems: Problems) -> NodeGroup:
         provider="aws",
         template="eks",
         size=_size(found, data, names, problems),
-        instance_types=_types(data, names, place, problems, has_template, unknowns),
+        instance_types=_types(found, data, names, problems, has_template, unknowns),
         zones=zones,
         all_zones=complete,
         several_zones=several,
@@ -170,15 +174,16 @@ def _size(found: Source, data: dict[str, Any], names: Names, problems: Problems)
 
 
 def _types(
+    found: Source,
     data: dict[str, Any],
     names: Names,
-    place: Place,
     problems: Problems,
     has_template: bool,
     unknowns: list[Unknown],
 ) -> tuple[Named, ...]:
     if any(one.field == "instance-types" for one in unknowns):
         return ()
+    place = found.place
     where = place.at(names.types)
     listed = tuple(Named(n, under(where, i)) for i, n in enumerate(texts(data, names.types, place, problems)) if n)
     for one in listed:
@@ -186,6 +191,8 @@ def _types(
             unknowns.append(Unknown("instance-types", f'"{one.name}" is a placeholder', one.place))
     if listed:
         return listed
+    if found.template_type is not None:
+        return (found.template_type,)
     if has_template:
         unknowns.append(
             Unknown("instance-types", "the instance type stands in the launch template", place.at(names.template))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from unpend.model.builder import Builder
 from unpend.model.node_groups.eks_api import Names, Source, eks_group
 from unpend.model.node_groups.group import Named, NodeGroup, Size, Unknown
 from unpend.model.node_groups.labels import AWS_PERHAPS
 from unpend.model.node_groups.tags import discovery_tag, label_tags
+from unpend.model.node_groups.terraform_templates import LaunchTemplates, Resource
 from unpend.model.pod import Label
 from unpend.model.problems import Problems
 from unpend.source.document import Object
@@ -55,7 +56,7 @@ GROUP_USED = frozenset(
         "vpc_zone_identifier",
     }
 )
-"""Attributes of `aws_autoscaling_group` that decide something here; the types of a launch template are unknown."""
+"""Attributes of `aws_autoscaling_group` that decide something here."""
 GROUP_IGNORED = {
     "capacity_rebalance": "nodes are replaced, not refused",
     "health_check_type": "says nothing about placement",
@@ -71,14 +72,6 @@ GROUP_IGNORED = {
 _AFTER_APPLY = "the value is known after apply"
 
 
-class _Resource(NamedTuple):
-    address: str
-    kind: str
-    name: str
-    values: dict[str, Any]
-    place: Place
-
-
 def read_state(obj: Object, builder: Builder) -> None:
     """The node groups of a plan (`planned_values`) or state (`values`), modules included."""
     resources = list(_resources(obj))
@@ -92,16 +85,22 @@ def read_state(obj: Object, builder: Builder) -> None:
     }
     tags = _group_tags(resources)
     region = _region(obj.data)
+    templates = LaunchTemplates(obj.data, resources)
     for one in resources:
-        missing = dict.fromkeys(unknown.get(one.address, ()), _AFTER_APPLY)
+        later = unknown.get(one.address, {})
+        missing = {key: _AFTER_APPLY for key, value in later.items() if _holds_true(value)}
         if one.kind == "aws_eks_node_group":
             problems = Problems()
             name = _text(one.values, "node_group_name") or _text(one.values, "node_group_name_prefix") or one.name
-            found = Source(obj, one.values, one.place, name, one.kind, missing, region, zones)
+            template_type = templates.type_of(one)
+            if template_type is not None and not templates.is_written(one, NAMES.types):
+                # The provider computes it: it is known after apply, and stays empty.
+                missing.pop(NAMES.types, None)
+            found = Source(obj, one.values, one.place, name, one.kind, missing, region, zones, template_type)
             builder.add("node_groups", eks_group(found, NAMES, problems))
             builder.problems.found.extend(problems.found)
         elif one.kind == "aws_autoscaling_group":
-            builder.add("node_groups", _scaling_group(obj, one, missing, zones, tags, region))
+            builder.add("node_groups", _scaling_group(obj, one, later, zones, tags, region, templates))
 
 
 def _text(values: Mapping[str, Any], key: str) -> str:
@@ -109,7 +108,7 @@ def _text(values: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _resources(obj: Object) -> Iterator[_Resource]:
+def _resources(obj: Object) -> Iterator[Resource]:
     top = "planned_values" if "planned_values" in obj.data else "values"
     values = obj.data.get(top)
     pending = [(values.get("root_module"), obj.root.at(top, "root_module"))] if isinstance(values, dict) else []
@@ -121,7 +120,7 @@ def _resources(obj: Object) -> Iterator[_Resource]:
             found = resource.get("values") if isinstance(resource, dict) else None
             if isinstance(found, dict):
                 address, kind, name = (_text(resource, key) for key in ("address", "type", "name"))
-                yield _Resource(address, kind, name, found, place.at("resources", number, "values"))
+                yield Resource(address, kind, name, found, place.at("resources", number, "values"))
         for number, child in enumerate(_list(module, "child_modules")):
             pending.append((child, place.at("child_modules", number)))
 
@@ -131,14 +130,14 @@ def _list(owner: Mapping[str, Any], key: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _unknown_after_apply(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """By address of a resource, the attributes that hold something known only after apply."""
-    found: dict[str, tuple[str, ...]] = {}
+def _unknown_after_apply(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """By address of a resource, its attributes with `true` in the place of each value known only after apply."""
+    found: dict[str, dict[str, Any]] = {}
     for change in _list(data, "resource_changes"):
         inner = change.get("change") if isinstance(change, dict) else None
         unknown = inner.get("after_unknown") if isinstance(inner, dict) else None
         if isinstance(unknown, dict):
-            found[_text(change, "address")] = tuple(key for key, value in unknown.items() if _holds_true(value))
+            found[_text(change, "address")] = unknown
     return found
 
 
@@ -158,7 +157,7 @@ def _region(data: Mapping[str, Any]) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _group_tags(resources: list[_Resource]) -> dict[str, dict[str, Label]]:
+def _group_tags(resources: list[Resource]) -> dict[str, dict[str, Label]]:
     """Tags that `aws_autoscaling_group_tag` puts on groups, by the name of the group."""
     found: dict[str, dict[str, Label]] = {}
     for one in resources:
@@ -179,11 +178,12 @@ def _tag(tag: Any, place: Place) -> Label | None:
 
 def _scaling_group(
     obj: Object,
-    one: _Resource,
-    missing: Mapping[str, str],
+    one: Resource,
+    later: Mapping[str, Any],
     zones: Mapping[str, str],
     group_tags: Mapping[str, Mapping[str, Label]],
     region: str | None,
+    templates: LaunchTemplates,
 ) -> NodeGroup:
     """A self-managed group: its labels stand in user data, so the tags are what is known of them (§6.3)."""
     values, place = one.values, one.place
@@ -193,12 +193,12 @@ def _scaling_group(
         label = _tag(tag, place.at("tag", number))
         if label is not None:
             tags[label.key] = label
-    types, unknowns = _types(values, place, missing)
+    types, unknowns = _types(one, later, templates)
     found, complete, several = _zones(values, place, zones)
     if not complete:
         unknowns.append(Unknown("zones", "the zones are those of the subnets", place))
     unknowns.append(Unknown("kubelet", "settings of the kubelet stand in the user data", place))
-    if "tag" in missing:
+    if _holds_true(later.get("tag")):
         unknowns.append(Unknown("tags", _AFTER_APPLY, place.at("tag")))
     low, high, desired = (_number(values, key) for key in ("min_size", "max_size", "desired_capacity"))
     hint = discovery_tag(tags)
@@ -249,22 +249,28 @@ def _first(owner: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _types(
-    values: Mapping[str, Any], place: Place, missing: Mapping[str, str]
+    group: Resource, later: Mapping[str, Any], templates: LaunchTemplates
 ) -> tuple[tuple[Named, ...], list[Unknown]]:
-    template, _ = _mixed(values)
+    """The types in the order of the overrides, else the one of the launch template (C-212)."""
+    template, _ = _mixed(group.values)
     key = "override" if "override" in template else "overrides"
-    where = place.at("mixed_instances_policy", 0, "launch_template", 0, key)
+    where = group.place.at("mixed_instances_policy", 0, "launch_template", 0, key)
     names = [
         Named(_text(one, "instance_type"), where.at(n, "instance_type"))
         for n, one in enumerate(_list(template, key))
         if isinstance(one, dict)
     ]
-    if names and all(one.name for one in names) and "mixed_instances_policy" not in missing:
+    open_, _ = _mixed(later)
+    if names and all(one.name for one in names) and not _holds_true(open_.get(key)):
         return tuple(names), []
     message = "the instance type stands in the launch template"
     if any(isinstance(one, dict) and one.get("instance_requirements") for one in _list(template, key)):
         message = "AWS chooses the instance types by attributes"
-    return (), [Unknown("instance-types", message, place)]
+    elif not names and not _holds_true(open_.get(key)):
+        found = templates.type_of(group)
+        if found is not None:
+            return (found,), []
+    return (), [Unknown("instance-types", message, group.place)]
 
 
 def _zones(
