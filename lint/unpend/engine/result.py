@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from unpend.placement.verdict import Certainty, WorkloadVerdict
 from unpend.records import dataclass, field
@@ -142,6 +142,3 @@ class Result:
     def count(self, severity: Severity) -> int:
         """How many findings of a severity count."""
         return sum(1 for f in self.active if f.severity == severity)
-
-
-Json = Mapping[str, Any]

@@ -7,7 +7,6 @@ has them, other keys as the pools give them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
 from unpend.algebra.values import ValueSet
@@ -26,7 +25,6 @@ from unpend.source.place import Place
 TAKES = frozenset({"fits", "conditional", "partial"})
 _AMONG_PODS = frozenset({"topologySpread", "podAffinity", "podAntiAffinity"})
 _NODE_LABELS = frozenset({"nodeSelector", "nodeAffinity"})
-Takes = Literal["yes", "no", "unknown"]
 
 
 def shortfall(verdict: WorkloadVerdict | None) -> Cause | None:
