@@ -69,6 +69,9 @@ class SpotBook:
         self.nodes = {f"Node/{node.name}": node for node in facts.inventory.nodes}
         self.pools = {f"NodePool/{pool.name}": pool for pool in facts.inventory.node_pools}
         self._decider: Decider | None = None
+        self._own: dict[str, frozenset[str]] = {}
+        self._left: dict[tuple[str, int], tuple[Mapping[str, frozenset[str]], bool]] = {}
+        self._joined: dict[tuple[tuple[str, int], ...], Mapping[str, frozenset[str]]] = {}
 
     def choices(self) -> Iterator[SpotChoice]:
         """The workloads that may land on spot nodes, in reading order."""
@@ -88,20 +91,21 @@ class SpotBook:
         taking = [pool.pool for pool in verdict.pools if takes(pool)]
         pools: list[str] = []
         on_demand = False
-        zones: dict[str, set[str]] = {}
-        wide: set[str] = set()
+        keys: list[tuple[str, int]] = []
+        wide: frozenset[str] = frozenset()
         zones_known = True
         answers = self._answers(workload, taking)
         for name in taking:
             answer = answers.get(name)
             if answer is not None and answer.pool.grid is not None:
-                found = _spot_types(answer)
-                on_demand = on_demand or _has_other(answer)
-                for zone, types in found.items():
-                    zones.setdefault(zone, set()).update(types)
+                found, other = self._of(name, answer)
+                on_demand = on_demand or other
+                keys.append((name, answer.taken))
                 if found:
                     pools.append(name)
-                    wide |= _own_types(answer)
+                    if name not in self._own:
+                        self._own[name] = frozenset(_own_types(answer))
+                    wide |= self._own[name]
                     zones_known = zones_known and not answer.pool.candidates
             elif name in self.groups:
                 kinds = self.groups[name].capacity_types
@@ -123,12 +127,30 @@ class SpotBook:
             verdict,
             tuple(pools),
             tuple(self.pools[name] for name in pools if name in self.pools),
-            {zone: frozenset(types) for zone, types in sorted(zones.items())},
+            self._zones(tuple(keys)),
             len(wide),
             zones_known,
             on_demand,
             self._chosen(workload),
         )
+
+    def _of(self, name: str, answer: PoolAnswer) -> tuple[Mapping[str, frozenset[str]], bool]:
+        """The spot types of an answer by zone, and whether it has others; most pods of a run get the same answers."""
+        key = (name, answer.taken)
+        if key not in self._left:
+            types = {zone: frozenset(found) for zone, found in _spot_types(answer).items()}
+            self._left[key] = (types, _has_other(answer))
+        return self._left[key]
+
+    def _zones(self, keys: tuple[tuple[str, int], ...]) -> Mapping[str, frozenset[str]]:
+        """The types of several answers by zone."""
+        if keys not in self._joined:
+            zones: dict[str, frozenset[str]] = {}
+            for key in keys:
+                for zone, types in self._left[key][0].items():
+                    zones[zone] = zones.get(zone, frozenset()) | types
+            self._joined[keys] = dict(sorted(zones.items()))
+        return self._joined[keys]
 
     def _answers(self, workload: Workload, taking: list[str]) -> dict[str, PoolAnswer]:
         """What the NodePools say; asked again, since verdicts keep no instance types."""
