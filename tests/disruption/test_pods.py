@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from unpend.disruption.do_not_disrupt import go_duration, protection
+from unpend.algebra.duration import go_duration
+from unpend.disruption.do_not_disrupt import protection
 from unpend.disruption.pdb import Ruling, coverage
 from unpend.model.reading import read_objects
 from unpend.settings import Settings

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
+from unpend.algebra.duration import go_duration
 from unpend.model.karpenter_labels import release
 from unpend.model.pod import Label
 from unpend.records import dataclass
@@ -15,19 +16,6 @@ SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 LEGACY = {"karpenter.sh/do-not-evict": "pods", "karpenter.sh/do-not-consolidate": "nodes"}
 DURATIONS_SINCE = (1, 12)
 
-_GO_DURATION = re.compile(r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+")
-_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
-_NANOSECONDS = {
-    "ns": 1,
-    "us": 10**3,
-    "µs": 10**3,
-    "μs": 10**3,
-    "ms": 10**6,
-    "s": 10**9,
-    "m": 60 * 10**9,
-    "h": 3600 * 10**9,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Protection:
@@ -36,22 +24,6 @@ class Protection:
     kind: Literal["always", "duration", "nothing"]
     seconds: float = 0
     reason: str = ""
-
-
-def go_duration(text: str) -> float | None:
-    """The seconds of a Go duration such as `1h30m`, negative ones included; None for anything else."""
-    if len(text) > 64:
-        return None
-    if text in ("0", "+0", "-0"):
-        return 0.0
-    if not _GO_DURATION.fullmatch(text):
-        return None
-    from fractions import Fraction
-
-    total = sum(Fraction(number.rstrip(".") or "0") * _NANOSECONDS[unit] for number, unit in _PART.findall(text))
-    if total >= 2**63:
-        return None
-    return float(total / 10**9) * (-1 if text.startswith("-") else 1)
 
 
 def protection(value: str, karpenter: str) -> Protection:
