@@ -14,6 +14,7 @@ from unpend.model.pod import Amount, PodSpec, PodTemplate, Resources
 from unpend.model.pod_rules import check_mounts, check_pod
 from unpend.model.problems import Problems
 from unpend.model.quantities import resources
+from unpend.model.requests import pod_level
 from unpend.model.selectors import unknown_word
 from unpend.model.volumes import volumes
 from unpend.source.place import Place
@@ -143,7 +144,7 @@ def _pod_resources(spec: dict[str, Any], place: Place, problems: Problems) -> tu
     limits = resources(data, "limits", where, problems)
     for listed in (requests, limits):
         for name, amount in listed.items():
-            if name not in {"cpu", "memory"} and not name.startswith("hugepages-"):
+            if not pod_level(name):
                 problems.refuse(
                     amount.place,
                     f"pod-level resources are cpu, memory and hugepages-<size>, not {name}",
