@@ -231,3 +231,28 @@ def test_kustomize_origins_lead_to_the_file(unpend: Run, charts: Path) -> None:
     done = unpend("check", "-", "--pools", "capacity.yaml", "-o", "json", cwd=charts, stdin=built)
     found = json.loads(done.out)["findings"]
     assert origins(found, "unknown-label-key") == [("prod-p", "deploy/base/pod.yaml", 7, True)]
+
+
+def test_a_packed_chart_is_rendered_too(charts: Path, findings: Callable[..., list[dict[str, Any]]]) -> None:
+    subprocess.run(["helm", "package", "infra/charts/list"], cwd=charts, check=True, capture_output=True)
+    found = findings("list-0.1.0.tgz", "--helm")
+    path = "infra/charts/list/templates/all.yaml"
+    assert origins(found, "unknown-label-key") == [("first", path, 18, True), ("second", path, 18, True)]
+
+
+def test_a_sub_chart_of_others_can_be_ignored(unpend: Run, charts: Path) -> None:
+    (charts / ".unpend.yaml").write_text(
+        "clusters: {prod: {pools: [capacity.yaml]}}\n"
+        "ignore: [{path: 'infra/charts/shop/charts/**', reason: not ours}]\n",
+        encoding="utf-8",
+    )
+    done = unpend("check", "infra/charts/shop", "--helm", "-o", "concise", cwd=charts)
+    assert "unknown-label-key" not in done.out
+
+
+def test_the_hook_for_changed_files_reports_the_charts_they_are_in(unpend: Run, charts: Path) -> None:
+    (charts / ".unpend.yaml").write_text(CONFIG, encoding="utf-8")
+    given = ("check", "--helm", "--report-only-paths", "-o", "concise")
+    done = unpend(*given, "infra/charts/shop/values.yaml", cwd=charts)
+    assert "<helm infra/charts/shop" in done.out
+    assert "<helm infra/charts/list" not in done.out

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unpend.source.origins import Alignment, Match
+from unpend.source.origins import Alignment, Match, Template
 from unpend.source.reading import read_text
 
 TEMPLATE = """\
@@ -38,7 +38,7 @@ spec:
 
 
 def found(line: int) -> Match | None:
-    return Alignment(RENDERED, TEMPLATE).find(line)
+    return Alignment(RENDERED, Template(TEMPLATE)).find(line)
 
 
 def test_a_line_that_helm_left_alone_is_exact() -> None:
@@ -56,7 +56,7 @@ def test_a_value_that_was_filled_in_is_found_by_its_key() -> None:
 
 
 def test_nothing_leads_from_another_text() -> None:
-    assert Alignment("a: 1\nb: 2", "c: 3\n").find(0) is None
+    assert Alignment("a: 1\nb: 2", Template("c: 3\n")).find(0) is None
     assert found(100) is None
 
 
@@ -65,7 +65,7 @@ def test_nothing_leads_from_another_text() -> None:
 def test_a_text_beside_itself_is_never_led_elsewhere_by_an_exact_match(lines: list[str]) -> None:
     text = "\n".join(lines)
     for number, line in enumerate(lines):
-        match = Alignment(text, text).find(number)
+        match = Alignment(text, Template(text)).find(number)
         if match is not None and match.exact:
             assert lines[match.line] == line
 

@@ -11,7 +11,7 @@ from unpend.source.document import Document
 from unpend.source.place import Origin
 
 if TYPE_CHECKING:
-    from unpend.source.origins import Alignment
+    from unpend.source.origins import Alignment, Template
 
 CHART = "Chart.yaml"
 _KUSTOMIZATIONS = frozenset({"kustomization.yaml", "kustomization.yml"})
@@ -61,7 +61,7 @@ class RepositoryOrigins:
         self._named = [Chart(folder) for folder in charts]
         self._searched: tuple[list[Chart], list[str]] | None = None
         self._paths: dict[str, str | None] = {}
-        self._texts: dict[str, str] = {}
+        self._templates: dict[str, Template] = {}
         self._alignments: dict[int, tuple[Document, Alignment]] = {}
 
     def find(self, document: Document, line: int) -> Origin | None:
@@ -88,11 +88,11 @@ class RepositoryOrigins:
     def _alignment(self, document: Document, path: str) -> Alignment:
         known = self._alignments.get(id(document))
         if known is None:
-            from unpend.source.origins import Alignment
+            from unpend.source.origins import Alignment, Template
 
-            if path not in self._texts:
-                self._texts[path] = _text(path)
-            known = self._alignments[id(document)] = (document, Alignment(document.text, self._texts[path]))
+            if path not in self._templates:
+                self._templates[path] = Template(_text(path))
+            known = self._alignments[id(document)] = (document, Alignment(document.text, self._templates[path]))
         return known[1]
 
     def _resolve(self, source: str) -> str | None:

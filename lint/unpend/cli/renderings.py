@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 
-from unpend.cli.charts import Chart, chart_folder
+from unpend.cli.charts import CHART, Chart, chart_folder
 from unpend.cli.errors import usage_error
 from unpend.cli.helm import Rendered, Rendering, Renderings, template_named, trouble_of
 from unpend.cli.sources import Sources
@@ -13,6 +14,8 @@ from unpend.config.model import ChartConfig, Config, ValueSet
 from unpend.records import dataclass, field
 from unpend.source.discovery import as_uri
 from unpend.source.document import Trouble
+
+_VERSION = re.compile(r"-\d[^/]*\.tgz\Z|\.tgz\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +68,11 @@ def plan(paths: Sequence[str], request: HelmRequest, config: Config, base: str, 
     others: list[str] = []
     charts: dict[str, tuple[str, ChartConfig]] = {}
     for path in paths:
-        folder = chart_folder(path, base)
+        folder = chart_folder(path, base) or _archive(path, base)
         if folder is None or path == "-":
             others.append(path)
         else:
-            shown = as_uri(os.path.dirname(path) or "." if os.path.isfile(os.path.join(base, path)) else path)
+            shown = as_uri(os.path.dirname(path) or "." if os.path.basename(path) == CHART else path)
             charts[folder] = (shown, own.get(folder) or ChartConfig(shown))
     if not charts:
         charts = {folder: (_shown(chart, base), chart) for folder, chart in own.items()}
@@ -85,7 +88,7 @@ def plan(paths: Sequence[str], request: HelmRequest, config: Config, base: str, 
 def _planned(
     shown: str, folder: str, chart: ChartConfig, request: HelmRequest, given: Sequence[ValueSet], namespace: str | None
 ) -> list[Planned]:
-    release = chart.release or Chart(folder).name
+    release = chart.release or (_VERSION.sub("", Chart(folder).name) if folder.endswith(".tgz") else Chart(folder).name)
     sets = given or chart.sets or (ValueSet(""),)
     return [
         Planned(
@@ -102,6 +105,23 @@ def _planned(
         )
         for one in sets
     ]
+
+
+def _archive(path: str, base: str) -> str | None:
+    """The full path of a packed chart, which Helm unpacks itself; None for anything else."""
+    full = os.path.normpath(os.path.join(base, path))
+    return full if full.endswith(".tgz") and os.path.isfile(full) else None
+
+
+def touched(plan: Plan, paths: Sequence[str], base: str) -> frozenset[str]:
+    """The rendered texts of charts that one of the paths is in: a changed value can change every line."""
+    full = [os.path.normpath(os.path.join(base, path)) for path in paths]
+    found = set()
+    for one in plan.planned:
+        folder = os.path.normpath(os.path.join(base, one.rendering.chart))
+        if any(path == folder or path.startswith(folder + os.sep) for path in full):
+            found.add(one.rendering.uri)
+    return frozenset(found)
 
 
 def _set(text: str) -> ValueSet:

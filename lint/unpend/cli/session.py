@@ -273,7 +273,7 @@ def gather(request: Request) -> Gathered:
         base=base,
         sources=sources,
         extra_notices=_charts_left_out(request, config),
-        report_only=frozenset(named) if request.report_only_paths else None,
+        report_only=_reported(request, named, plan, base) if request.report_only_paths else None,
         variants=variants,
         pool_files=pools,
         explain=request.explain,
@@ -326,6 +326,15 @@ def _plan(request: Request, config: Config, base: str) -> Plan | None:
 
     helm = HelmRequest(request.values, request.settings, request.values_sets)
     return plan(request.paths, helm, config, base, request.namespace)
+
+
+def _reported(request: Request, named: Sequence[str], plan: Plan | None, base: str) -> frozenset[str]:
+    """The uris that `--report-only-paths` means: the paths, and what charts around them render to."""
+    if plan is None:
+        return frozenset(named)
+    from unpend.cli.renderings import touched
+
+    return frozenset(named) | touched(plan, request.paths, base)
 
 
 def _variants(plan: Plan | None, entries: Sequence[ClusterConfig]) -> tuple[_Variant, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 _KEY = re.compile(r"(?:- +)*[\"']?([^\s\"':{#][^\"':{]*)[\"']?:(?:\s|$)")
@@ -22,20 +22,33 @@ class Match(NamedTuple):
     exact: bool
 
 
-class Alignment:
-    """One rendered document beside its template; lines are compared without the white space around them."""
+class Template:
+    """The lines of a template, without the white space around them, for all that is rendered from it."""
 
-    def __init__(self, rendered: str, template: str) -> None:
+    def __init__(self, text: str) -> None:
+        self.lines = [line.strip() for line in text.replace("\r\n", "\n").split("\n")]
+        there = Counter(self.lines)
+        self.once = {line: number for number, line in enumerate(self.lines) if there[line] == 1 and len(line) > 1}
+        self._keys: dict[str, list[int]] | None = None
+
+    def places(self, key: str) -> list[int]:
+        """The lines that begin with a key."""
+        if self._keys is None:
+            self._keys = {}
+            for number, line in enumerate(self.lines):
+                found = _KEY.match(line)
+                if found is not None:
+                    self._keys.setdefault(found[1].strip(), []).append(number)
+        return self._keys.get(key, [])
+
+
+class Alignment:
+    """One rendered document beside its template."""
+
+    def __init__(self, rendered: str, template: Template) -> None:
         self._rendered = [line.strip() for line in rendered.split("\n")]
-        self._template = [line.strip() for line in template.replace("\r\n", "\n").split("\n")]
-        self._anchors = _increasing(_pairs(self._rendered, self._template))
-        there = Counter(self._template)
-        self._once = {line: number for number, line in enumerate(self._template) if there[line] == 1 and len(line) > 1}
-        self._keys: dict[str, list[int]] = {}
-        for number, line in enumerate(self._template):
-            found = _KEY.match(line)
-            if found is not None:
-                self._keys.setdefault(found[1].strip(), []).append(number)
+        self._template = template
+        self._anchors = _increasing(_pairs(self._rendered, template.once))
 
     def find(self, line: int) -> Match | None:
         """The line of the template for a line of the rendered document; None when nothing leads to one."""
@@ -45,12 +58,12 @@ class Alignment:
         if at < len(self._anchors) and self._anchors[at][0] == line:
             return Match(self._anchors[at][1], True)
         text = self._rendered[line]
-        if text in self._once and self._rendered.count(text) > 1:  # in a loop
-            return Match(self._once[text], True)
+        if text in self._template.once and self._rendered.count(text) > 1:  # in a loop
+            return Match(self._template.once[text], True)
         before = self._anchors[at - 1][1] if at else -1
-        after = self._anchors[at][1] if at < len(self._anchors) else len(self._template)
+        after = self._anchors[at][1] if at < len(self._anchors) else len(self._template.lines)
         found = _KEY.match(text)
-        places = self._keys.get(found[1].strip(), []) if found is not None else []
+        places = self._template.places(found[1].strip()) if found is not None else []
         between = [place for place in places if before < place < after]
         if len(between) == 1:
             return Match(between[0], False)
@@ -59,15 +72,13 @@ class Alignment:
         return None if before < 0 else Match(before, False)
 
 
-def _pairs(rendered: Sequence[str], template: Sequence[str]) -> list[tuple[int, int]]:
+def _pairs(rendered: Sequence[str], template: Mapping[str, int]) -> list[tuple[int, int]]:
     """Lines that stand once on either side, in the order of the rendered text."""
     once = Counter(rendered)
-    there = Counter(template)
-    places = {line: number for number, line in enumerate(template)}
     return [
-        (number, places[line])
+        (number, template[line])
         for number, line in enumerate(rendered)
-        if len(line) > 1 and line[0] != "#" and once[line] == 1 and there.get(line) == 1
+        if line in template and once[line] == 1 and line[0] != "#"
     ]
 
 
