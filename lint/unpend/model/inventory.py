@@ -18,16 +18,11 @@ from unpend.model.pod import (
 )
 from unpend.records import dataclass, field
 from unpend.source.document import Object
-from unpend.source.place import Place
+from unpend.source.place import Place, place_field
 
 if TYPE_CHECKING:
     from unpend.model.karpenter import NodeClass, NodeOverlay, NodePool
     from unpend.model.node_groups.group import NodeGroup
-
-
-def _place() -> Any:
-    # The default only lets it follow other defaults; readers always give a place.
-    return field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +43,7 @@ class IntOrPercent:
 
     number: int | None
     percent: int | None
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +53,7 @@ class Strategy:
     kind: str
     max_surge: IntOrPercent | None = None
     max_unavailable: IntOrPercent | None = None
-    place: Place | None = _place()
+    place: Place | None = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +76,7 @@ class Workload:
     template: PodTemplate
     template_path: str
     replicas: int | None = None
-    replicas_place: Place | None = _place()
+    replicas_place: Place | None = place_field()
     strategy: Strategy | None = None
     selector: LabelSelector | None = None
     parallelism: int | None = None
@@ -115,7 +110,7 @@ class Node:
     allocatable: Resources
     capacity: Resources
     unschedulable: bool
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +124,7 @@ class BoundPod:
     terminating: bool = False
     owner_kind: str = ""
     status_requests: Mapping[str, Resources] = field(default_factory=dict)
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +136,7 @@ class RuntimeClass:
     overhead: Resources
     node_selector: tuple[Label, ...]
     tolerations: tuple[Toleration, ...]
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +147,7 @@ class PriorityClass:
     value: int
     global_default: bool
     preemption_policy: str
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +160,7 @@ class LimitRangeItem:
     default: Resources
     default_request: Resources
     max_ratio: Resources
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +170,18 @@ class LimitRange:
     namespace: str
     name: str
     items: tuple[LimitRangeItem, ...]
-    place: Place = _place()
+    place: Place = place_field()
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceQuota:
+    """A ResourceQuota; `scoped` when it counts only some pods of its namespace."""
+
+    namespace: str
+    name: str
+    hard: Resources
+    scoped: bool
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +191,7 @@ class Namespace:
     name: str
     labels: Mapping[str, str]
     annotations: Mapping[str, Label]
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +212,7 @@ class PersistentVolumeClaim:
     phase: str = ""
     terminating: bool = False
     annotations: Mapping[str, Label] = field(default_factory=dict)
-    place: Place = _place()
+    place: Place = place_field()
     owner: str = ""
 
 
@@ -226,7 +232,7 @@ class PersistentVolume:
     kind: str
     source: Mapping[str, Any] = field(compare=False)
     phase: str = ""
-    place: Place = _place()
+    place: Place = place_field()
     terminating: bool = False
 
 
@@ -241,7 +247,7 @@ class StorageClass:
     is_default: bool
     expandable: bool
     parameters: Mapping[str, Any] = field(compare=False)
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +256,7 @@ class CSINode:
 
     name: str
     limits: Mapping[str, int | None]
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +273,7 @@ class Autoscaler:
     target_name: str
     minimum: int | None
     maximum: int | None
-    place: Place = _place()
+    place: Place = place_field()
 
     @property
     def lower_bound(self) -> int:
@@ -290,7 +296,7 @@ class PodDisruptionBudget:
     min_available: IntOrPercent | None
     max_unavailable: IntOrPercent | None
     unhealthy_policy: str
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +321,7 @@ class FargateSelector:
 
     namespace: str
     labels: tuple[tuple[str, str], ...]
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +337,7 @@ class Inventory:
     runtime_classes: Mapping[str, RuntimeClass] = field(default_factory=dict)
     priority_classes: Mapping[str, PriorityClass] = field(default_factory=dict)
     limit_ranges: tuple[LimitRange, ...] = ()
+    quotas: tuple[ResourceQuota, ...] = ()
     namespaces: Mapping[str, Namespace] = field(default_factory=dict)
     claims: tuple[PersistentVolumeClaim, ...] = ()
     volumes: tuple[PersistentVolume, ...] = ()

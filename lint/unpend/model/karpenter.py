@@ -9,7 +9,7 @@ from unpend.model.inventory import Problem
 from unpend.model.pod import Amount, Label, Resources, Taint
 from unpend.records import dataclass, field
 from unpend.source.document import Object
-from unpend.source.place import Place
+from unpend.source.place import Place, place_field
 
 AMI_FAMILIES = {
     "al2": "AL2",
@@ -22,11 +22,6 @@ AMI_FAMILIES = {
 """The families by the word before the `@` of an alias such as `al2023@latest`."""
 
 
-def _place() -> Any:
-    # The default only lets it follow other defaults; readers always give a place.
-    return field(default=None, compare=False, repr=False)
-
-
 @dataclass(frozen=True, slots=True)
 class PoolRequirement:
     """One entry of `requirements`; the operator is as written, `min_values` None when not written."""
@@ -35,7 +30,7 @@ class PoolRequirement:
     operator: str
     values: tuple[str, ...]
     min_values: int | None = None
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +40,7 @@ class NodeClassRef:
     group: str
     kind: str
     name: str
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,7 @@ class Duration:
 
     seconds: int | None
     text: str
-    place: Place | None = _place()
+    place: Place | None = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +65,7 @@ class Budget:
     reasons: tuple[str, ...] | None = None
     schedule: str | None = None
     duration: int | None = None
-    place: Place | None = _place()
+    place: Place | None = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,7 @@ class Disruption:
     policy: str = "WhenEmptyOrUnderutilized"
     consolidate_after: Duration = Duration(0, "0s", None)
     budgets: tuple[Budget, ...] = (Budget(10, None, place=None),)
-    place: Place | None = _place()
+    place: Place | None = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +134,7 @@ class BlockDeviceMapping:
     size: Amount | None
     root: bool
     snapshot: str = ""
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +147,7 @@ class Kubelet:
     system_reserved: Resources = field(default_factory=dict)
     eviction_hard: Mapping[str, str] = field(default_factory=dict)
     eviction_soft: Mapping[str, str] = field(default_factory=dict)
-    place: Place | None = _place()
+    place: Place | None = place_field()
 
 
 @dataclass(frozen=True, slots=True)

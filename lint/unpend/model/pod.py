@@ -9,12 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from unpend.records import dataclass, field
-from unpend.source.place import Place
-
-
-def _place() -> Any:
-    # The default only lets it follow other defaults; readers always give a place.
-    return field(default=None, compare=False, repr=False)
+from unpend.source.place import Place, place_field
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +18,7 @@ class Label:
 
     key: str
     value: str
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +27,7 @@ class Amount:
 
     milli: int
     text: str = field(compare=False)
-    place: Place = _place()
+    place: Place = place_field()
 
 
 Resources = Mapping[str, Amount]
@@ -45,7 +40,7 @@ class Expression:
     key: str
     operator: str
     values: tuple[str, ...]
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +48,7 @@ class LabelSelector:
     """A label selector; `matchLabels` entries are `In` expressions. `{}` has none and matches everything."""
 
     expressions: tuple[Expression, ...]
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +57,7 @@ class NodeSelectorTerm:
 
     expressions: tuple[Expression, ...]
     fields: tuple[Expression, ...]
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +66,7 @@ class PreferredNodeTerm:
 
     weight: int
     term: NodeSelectorTerm
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +80,7 @@ class PodAffinityTerm:
     match_label_keys: tuple[str, ...] = ()
     mismatch_label_keys: tuple[str, ...] = ()
     weight: int | None = None
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +93,7 @@ class Affinity:
     pod_preferred: tuple[PodAffinityTerm, ...] = ()
     anti_required: tuple[PodAffinityTerm, ...] = ()
     anti_preferred: tuple[PodAffinityTerm, ...] = ()
-    place: Place | None = _place()
+    place: Place | None = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +105,7 @@ class Toleration:
     value: str
     effect: str
     seconds: int | None = None
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +115,7 @@ class Taint:
     key: str
     value: str
     effect: str
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +130,7 @@ class SpreadConstraint:
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
     match_label_keys: tuple[str, ...] = ()
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +141,7 @@ class ContainerPort:
     host_port: int
     host_ip: str
     protocol: str
-    place: Place = _place()
+    place: Place = place_field()
 
 
 ContainerRole = Literal["container", "init", "sidecar"]
@@ -162,7 +157,7 @@ class Container:
     requests: Resources
     limits: Resources
     ports: tuple[ContainerPort, ...] = ()
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +168,7 @@ class Volume:
     kind: str
     source: Mapping[str, Any] = field(compare=False)
     claim: str | None = None
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +198,7 @@ class PodSpec:
     pod_limits: Resources = field(default_factory=dict)
     resource_claims: tuple[str, ...] = ()
     os_name: str = ""
-    place: Place = _place()
+    place: Place = place_field()
 
 
 def changed(spec: PodSpec, **changes: Any) -> PodSpec:
@@ -225,7 +220,7 @@ class PodTemplate:
     labels: Mapping[str, Label]
     annotations: Mapping[str, Label]
     spec: PodSpec
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)

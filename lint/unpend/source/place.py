@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 
+from unpend.records import field
+
 Step = str | int
 Part = Literal["value", "key", "entry"]
 
@@ -141,3 +143,9 @@ def render_path(path: tuple[Step, ...]) -> str:
             escaped = step.replace("\\", "\\\\").replace("'", "\\'")
             parts.append(f"['{escaped}']")
     return "".join(parts)
+
+
+def place_field() -> Any:
+    """A field of a record for its place: nothing is equal or different because of it, and readers always give one."""
+    # The default only lets it follow other defaults.
+    return field(default=None, compare=False, repr=False)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from unpend.model.inventory import Problem
 from unpend.model.karpenter import Kubelet
 from unpend.model.pod import Amount, Label, Resources, Taint
 from unpend.records import dataclass, field
 from unpend.source.document import Object
-from unpend.source.place import Place
+from unpend.source.place import Place, place_field
 
 Provider = Literal["aws", "azure", "gcp", "other"]
 Template = Literal["asg", "eks", "azure", "cluster-api", "actual"]
@@ -22,17 +22,12 @@ annotations and what the provider propagates (C-241 to C-247); `actual`: as the 
 """
 
 
-def _place() -> Any:
-    # The default only lets it follow other defaults; readers always give a place.
-    return field(default=None, compare=False, repr=False)
-
-
 @dataclass(frozen=True, slots=True)
 class Named:
     """A name in a list: an instance type, a zone; `place` is where it is written."""
 
     name: str
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +37,8 @@ class Size:
     minimum: int | None
     maximum: int | None
     desired: int | None = None
-    minimum_place: Place | None = _place()
-    maximum_place: Place | None = _place()
+    minimum_place: Place | None = place_field()
+    maximum_place: Place | None = place_field()
 
     @property
     def starts_empty(self) -> bool | None:
@@ -67,7 +62,7 @@ class Unknown:
 
     field: str
     message: str
-    place: Place = _place()
+    place: Place = place_field()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +102,10 @@ class NodeGroup:
     zones: tuple[Named, ...] = ()
     all_zones: bool = False
     several_zones: bool | None = None
-    zones_place: Place | None = _place()
+    zones_place: Place | None = place_field()
     region: str | None = None
     capacity_types: tuple[str, ...] = ("on-demand",)
-    capacity_place: Place | None = _place()
+    capacity_place: Place | None = place_field()
     arch: str | None = None
     os: str = "linux"
     windows_build: str | None = None
@@ -123,14 +118,14 @@ class NodeGroup:
     perhaps_labels: frozenset[str] = frozenset()
     hidden: frozenset[str] = frozenset()
     tags: Mapping[str, Label] = field(default_factory=dict)
-    tags_place: Place | None = _place()
+    tags_place: Place | None = place_field()
     planned: Planned = field(default_factory=Planned)
     kubelet: Kubelet = Kubelet(place=None)
     disk: Amount | None = None
-    autoscaler_hint: Place | None = _place()
+    autoscaler_hint: Place | None = place_field()
     unknowns: tuple[Unknown, ...] = ()
     refusals: tuple[Problem, ...] = field(default=(), compare=False, repr=False)
-    place: Place = _place()
+    place: Place = place_field()
     object: Object = field(compare=False, repr=False, kw_only=True)
 
     @property
