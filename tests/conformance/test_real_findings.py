@@ -99,7 +99,6 @@ def test_no_blocker_is_named_where_there_is_none(name: str) -> None:
 @pytest.mark.parametrize(
     ("case", "rule", "repair"),
     [
-        ("010-hostname-notin-blocks-provisioning", "pod-ignored-by-autoscaler", "do not select by kubernetes.io/host"),
         ("171-automode-pool-old-label-domain", "pod-ignored-by-autoscaler", "do not select by karpenter.k8s.aws/inst"),
         ("092-max-pods-eaten-by-daemonsets", "pod-larger-than-any-node", "use nodes that take more pods"),
     ],

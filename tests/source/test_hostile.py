@@ -210,7 +210,8 @@ def test_many_small_documents_take_linear_time() -> None:
         return time.perf_counter() - start
 
     seconds(200)
-    small, large = seconds(1_000), seconds(4_000)
+    # The best of several: what else the machine does must not count.
+    small, large = (min(seconds(count) for _ in range(3)) for count in (1_000, 4_000))
     assert large < small * 12
 
 
