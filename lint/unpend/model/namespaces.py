@@ -1,4 +1,4 @@
-"""Namespaces and what they hold their pods to: LimitRange."""
+"""Namespaces and what they hold their pods to: LimitRange, ResourceQuota."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from unpend.model.builder import Builder
 from unpend.model.fields import entries, mapping, text, under
-from unpend.model.inventory import LimitRange, LimitRangeItem, Namespace
+from unpend.model.inventory import LimitRange, LimitRangeItem, Namespace, ResourceQuota
 from unpend.model.metadata import identity, labels
 from unpend.model.pod import Resources
 from unpend.model.problems import Problems
@@ -39,6 +39,17 @@ def read_limit_range(obj: Object, builder: Builder) -> None:
         _item(entry, here, problems) for entry, here in entries(spec, "limits", under(obj.root, "spec"), problems)
     )
     builder.add("limit_ranges", LimitRange(who.namespace, who.name, items, obj.root))
+    builder.problems.found.extend(problems.found)
+
+
+def read_quota(obj: Object, builder: Builder) -> None:
+    """A ResourceQuota: what its namespace may have altogether (A-238)."""
+    problems = Problems()
+    who = identity(obj, builder.settings, problems)
+    spec: dict[str, Any] = mapping(obj.data, "spec", obj.root, problems) or {}
+    hard = resources(spec, "hard", under(obj.root, "spec"), problems)
+    scoped = bool(spec.get("scopes") or spec.get("scopeSelector"))
+    builder.add("quotas", ResourceQuota(who.namespace, who.name, hard, scoped, obj.root))
     builder.problems.found.extend(problems.found)
 
 

@@ -24,6 +24,7 @@ READERS: dict[tuple[str, str], str] = {
     ("", "ReplicationController"): "workloads.read_replication_controller",
     ("", "Namespace"): "namespaces.read_namespace",
     ("", "LimitRange"): "namespaces.read_limit_range",
+    ("", "ResourceQuota"): "namespaces.read_quota",
     ("", "PersistentVolumeClaim"): "storage.read_claim",
     ("", "PersistentVolume"): "storage.read_volume",
     ("apps", "Deployment"): "workloads.read_deployment",

@@ -4,7 +4,7 @@
 
 Deployments whose update must start a new pod first (`maxUnavailable` comes to 0: with the defaults that is so up to three
 replicas), where no more pods than the replicas can run at once. The reasons: required anti-affinity over as many domains
-as replicas, host ports, a spread, labels of nodes that are full, nodes that are too few. Silent for `Recreate`, for
+as replicas, host ports, a spread, labels of nodes that are full, nodes that are too few, a quota of the namespace. Silent for `Recreate`, for
 StatefulSets, and where nodes can be added that would do.
 
 ## Why it matters
@@ -101,7 +101,8 @@ from unpend.model.inventory import Workload
 from unpend.model.karpenter_labels import HOSTNAME
 from unpend.placement.domains import topology_of
 from unpend.placement.peers import apart_from_itself, means_itself
-from unpend.placement.replicas.update import surge_of
+from unpend.placement.quotas import allowance
+from unpend.placement.replicas.update import Surge, surge_of
 from unpend.rule import Facts, Finding, Related, Rule
 from unpend.source.place import Place
 
@@ -118,15 +119,14 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         surge = surge_of(workload, needed)
         if surge is None:
             continue
-        most = _most(facts, workload)
-        if most is None or not surge.deadlocks(needed, most):
+        held = _held(facts, workload, surge, needed)
+        if held is None:
             continue
-        place, why = _reason(facts, workload)
+        place, why, related = held
         old = "the old one goes" if needed == 1 else f"one of the {needed} old ones goes"
         strategy = workload.strategy
-        related: tuple[Related, ...] = ()
         if strategy is not None and strategy.place is not None:
-            related = (Related("the strategy", strategy.place),)
+            related = (*related, Related("the strategy", strategy.place))
         yield Finding(
             place,
             f"A rolling update hangs: it starts a new pod before {old}, and {why}.",
@@ -136,6 +136,20 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             verdict=verdict.verdict,
             repair="set maxSurge: 0 and maxUnavailable: 1, or leave room for one pod more",
         )
+
+
+def _held(facts: Facts, workload: Workload, surge: Surge, needed: int) -> tuple[Place, str, tuple[Related, ...]] | None:
+    """What keeps one pod more away, None where nothing does."""
+    most = _most(facts, workload)
+    if most is not None and surge.deadlocks(needed, most):
+        return (*_reason(facts, workload), ())
+    allowed = allowance(facts.effective(workload), facts.inventory)
+    # A quota below the replicas is short of them before any update.
+    if allowed is None or allowed.most < needed or not surge.deadlocks(needed, allowed.most):
+        return None
+    why = f"ResourceQuota/{allowed.quota} lets no more than {allowed.most} of them exist ({allowed.resource})"
+    related = (Related(f"the quota on {allowed.resource}", allowed.place),)
+    return workload.replicas_place or workload.template.spec.place, why, related
 
 
 def _most(facts: Facts, workload: Workload) -> int | None:
