@@ -69,9 +69,15 @@ def commands_page() -> str:
         for name in cli.list_commands(context):
             command = cli.get_command(context, name)
             assert command is not None
-            with click.Context(command, info_name=f"unpend {name}", terminal_width=100, max_content_width=100) as inner:
-                text += f"\n## unpend {name}\n\n```text\n{command.get_help(inner).rstrip()}\n```\n"
+            text += _help(command, f"unpend {name}")
+            if isinstance(command, click.Group):
+                text += "".join(_help(part, f"unpend {name} {sub}") for sub, part in command.commands.items())
     return text
+
+
+def _help(command: click.Command, name: str) -> str:
+    with click.Context(command, info_name=name, terminal_width=100, max_content_width=100) as context:
+        return f"\n## {name}\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
 
 
 def configuration_page() -> str:
