@@ -14,6 +14,7 @@ from unpend.placement.demand import Demand
 from unpend.placement.fixed import FixedNodes
 from unpend.placement.karpenter.cells import TooManyCellsError, topology_keys
 from unpend.placement.karpenter.decide import NO_PLAN, PoolAnswer, could_have
+from unpend.placement.karpenter.inverse import held_off
 from unpend.placement.karpenter.limits import copies_per_type
 from unpend.placement.karpenter.managed import ManagedPools
 from unpend.placement.karpenter.ordinals import in_order
@@ -21,7 +22,7 @@ from unpend.placement.karpenter.spread import TOPOLOGY, Count, Spreads
 from unpend.placement.karpenter.universe import Universe, launched
 from unpend.placement.replicas.fixed import Replicas
 from unpend.placement.replicas.scenes import Wanted, controller_labels
-from unpend.placement.scheduler.inter_pod_affinity import PodTerms
+from unpend.placement.scheduler.inter_pod_affinity import Namespaces, PodTerms
 from unpend.placement.scheduler.topology_spread import HardConstraint, hard_constraints
 from unpend.placement.verdict import Against, Cause, Fact, Obstacle
 from unpend.records import dataclass, field, replace
@@ -58,9 +59,11 @@ class Topology:
     inventory: Inventory
     settings: Settings
     universe: Universe = field(init=False)
+    namespaces: Namespaces = field(init=False)
 
     def __post_init__(self) -> None:
         self.universe = Universe(self.pools, self.inventory.nodes)
+        self.namespaces = {name: dict(found.labels) for name, found in self.inventory.namespaces.items()}
 
     # One pod, the first of its workload, on one pool
 
@@ -114,6 +117,9 @@ class Topology:
         if not ruled:
             return {}
         found = self._by_affinity(placings, fixed, answers)
+        for workload, fact in held_off(placings, answers, self.universe, self.namespaces) if found else ():
+            known = found.get(workload, Tally(0, None))
+            found[workload] = replace(known, at_least=0, facts=(*known.facts, fact), derived=True)
         peers = _Peers(placings, self.inventory)
         for placing in ruled:
             constraints = rows.get(placing.workload.id, ())
@@ -126,8 +132,9 @@ class Topology:
                 one = in_order(placing, constraints, bool(shared), self.universe)
             else:
                 one = spreads.count(constraints)
-            known = found.get(workload)
-            found[workload] = _both(known, one, placing, known is None or stands_alone(placing, self.inventory))
+            tally = found.get(workload)
+            alone = tally is None or stands_alone(placing, self.inventory)
+            found[workload] = _both(tally, one, placing, alone)
         return found
 
     def _by_affinity(
@@ -178,12 +185,11 @@ class Topology:
         if not required:
             return tally
         own = PodTerms.of(placing.pod.spec.affinity, placing.pod.namespace, controller_labels(placing.workload))
-        known = {name: dict(namespace.labels) for name, namespace in self.inventory.namespaces.items()}
         for workload in self.inventory.workloads:
             if workload.kind != "DaemonSet":
                 continue
             daemon = PodTerms(workload.namespace, controller_labels(workload))
-            if own.meant_by_all(daemon, known):
+            if own.meant_by_all(daemon, self.namespaces):
                 message = f"whether there are nodes with a pod of {workload.id}: no node has one when it is launched"
                 return Tally(0, None, facts=(Fact("existing-node", message, required[0].place),))
         return tally
@@ -193,7 +199,7 @@ class Topology:
         if not any(t.topology_key == HOSTNAME for t in placing.pod.spec.affinity.pod_required):
             return tally
         own = PodTerms.of(placing.pod.spec.affinity, placing.pod.namespace, controller_labels(placing.workload))
-        itself = own.meant_by_all(own, {})
+        itself = own.meant_by_all(own, self.namespaces)
         taking = [a for a in answers if a.verdict in ("fits", "conditional")]
         alone = itself and tally.at_most is not None and not self.inventory.nodes
         if not alone or any(a.pool.grid is None for a in taking) or not taking:
