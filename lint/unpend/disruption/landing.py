@@ -15,6 +15,7 @@ from unpend.model.inventory import Inventory, Workload
 from unpend.model.karpenter_labels import CORE_WELL_KNOWN, aws_well_known, release
 from unpend.model.pod import EffectivePod
 from unpend.placement.demand import Alternative, demand_of
+from unpend.placement.domains import TAKES
 from unpend.placement.given import FactsLike
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.records import dataclass, field
@@ -23,8 +24,6 @@ from unpend.settings import Settings
 if TYPE_CHECKING:
     from unpend.model.karpenter import NodePool
     from unpend.placement.karpenter.requirements import Requirements
-
-TAKES = frozenset({"fits", "conditional", "partial"})
 
 
 def landing_of(facts: FactsLike) -> Landing:

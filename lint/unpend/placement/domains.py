@@ -23,6 +23,8 @@ from unpend.records import dataclass, field
 from unpend.source.place import Place
 
 TAKES = frozenset({"fits", "conditional", "partial"})
+"""The answers of a pool that can take some pods of a workload."""
+
 _AMONG_PODS = frozenset({"topologySpread", "podAffinity", "podAntiAffinity"})
 _NODE_LABELS = frozenset({"nodeSelector", "nodeAffinity"})
 
