@@ -15,6 +15,7 @@ from unpend.model.limit_range import apply_limit_ranges, claim_refusals
 from unpend.model.namespace_rules import apply_namespace_rules
 from unpend.model.pod import ContainerPort, EffectivePod, PodSpec, PodTemplate, Toleration, changed
 from unpend.model.priority import apply_priority
+from unpend.model.quota import apply_quotas
 from unpend.model.requests import effective_requests
 from unpend.model.runtime_class import apply_runtime_class
 from unpend.records import replace
@@ -95,6 +96,8 @@ def admit_template(
     if added:
         spec = changed(spec, tolerations=(*spec.tolerations, *added))
     requests, places = effective_requests(spec)
+    if inventory.quotas and _plugins_run(settings, from_template, admitted):
+        apply_quotas(spec, requests, template.namespace, inventory, settings.world.namespaces == "closed", found)
     return EffectivePod(
         template,
         spec,
