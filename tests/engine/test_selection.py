@@ -109,6 +109,9 @@ def test_names_in_the_config_are_blamed_at_their_place(registry: Any, key: str, 
 
 
 class TestRegistry:
+    def test_a_part_of_a_name_leads_to_the_whole(self) -> None:
+        assert load_registry().complaint("tolerate-ev").endswith("did you mean 'tolerate-everything'?")
+
     def test_a_plugin_of_the_config_is_blamed_at_its_place(self) -> None:
         config = read_config("plugins:\n- acme\n- other\n")
         with pytest.raises(PackError) as caught:

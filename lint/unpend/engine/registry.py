@@ -83,6 +83,10 @@ class Registry:
         if pattern.endswith("/*"):
             hint = did_you_mean(pattern[:-2], self.topics) or f"; the topics are {', '.join(self.topics)}"
             return f"there is no topic '{pattern[:-2]}'{hint}"
+        within = [name for name in self.entries if len(pattern) > 3 and pattern in name]
+        if 0 < len(within) <= 3:
+            listed = "' or '".join(within)
+            return f"there is no rule '{pattern}', did you mean '{listed}'?"
         return f"there is no rule '{pattern}'{did_you_mean(pattern, self.entries)}"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import unpend
 from unpend.model.reading import read_objects
+from unpend.placement.blame import blame
 from unpend.placement.evaluate import evaluate_inventory
 from unpend.placement.verdict import WorkloadVerdict
 from unpend.settings import KarpenterSettings, Settings, World
@@ -467,3 +468,18 @@ def test_json_shape() -> None:
     assert first["deciders"] == {"karpenter": "yes", "scheduler": "yes"}
     assert second["deciders"] == {"karpenter": "no", "scheduler": "no"}
     assert data["spot"]["types"] > 100
+
+
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_the_cause_is_that_of_the_pool_with_the_cheapest_repair(order: tuple[str, str]) -> None:
+    far, near = order
+    found = answer(
+        pool(far, requirement("kubernetes.io/arch", "In", "arm64"), labels={"team": "x"}),
+        pool(near, labels={"team": "y"}, taints=[taint("one")]),
+        pod(nodeSelector={"team": "y", "kubernetes.io/arch": "amd64"}),
+    )
+    assert found.nearest is not None
+    assert (said(found), found.nearest.pool) == (("never", "taint"), f"NodePool/{near}")
+    named = blame(found)
+    assert named is not None
+    assert (named.pool.pool, named.obstacle.cause) == (f"NodePool/{near}", "taint")
