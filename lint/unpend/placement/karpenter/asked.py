@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -14,7 +14,7 @@ from unpend.model.karpenter_labels import (
     is_restricted,
     normalized,
 )
-from unpend.model.pod import ContainerPort, EffectivePod, PreferredNodeTerm, Toleration
+from unpend.model.pod import ContainerPort, EffectivePod, PodAffinityTerm, PreferredNodeTerm, Toleration
 from unpend.placement.demand import Alternative, Demand, Written, is_counted
 from unpend.placement.karpenter.requirement import Requirement, requirement
 from unpend.placement.karpenter.requirements import Requirements
@@ -117,14 +117,18 @@ def asked_of(
     volumes: Ways = NO_WAYS,
     ignores_claims: bool = True,
     dropped: frozenset[int] = frozenset(),
+    nobody: Callable[[PodAffinityTerm], bool] = lambda term: False,
 ) -> Asked:
-    """What a pod asks. `demand` may be a changed one; `dropped` are preferences (by number) that are left out."""
+    """What a pod asks. `demand` may be a changed one; `dropped` are preferences (by number) that are left out.
+
+    `nobody` says of a pod affinity term that surely no pod matches it: it cannot hold anywhere (`T-33`).
+    """
     alternatives = demand.alternatives
     selector = tuple(_requirement(w) for w in _selector(alternatives))
     terms: tuple[tuple[Requirement, ...], ...] = ()
     if demand.affinity is not None:
         terms = tuple(tuple(_requirement(w) for w in a.written if w.kind == "nodeAffinity") for a in alternatives)
-    soft = tuple(s for n, s in enumerate(soft_constraints(pod)) if n not in dropped) if respects else ()
+    soft = tuple(s for n, s in enumerate(soft_constraints(pod, nobody)) if n not in dropped) if respects else ()
     heaviest = next((s.requirements for s in _preferred_terms(pod) if s.requirements is not None), ())
     if dropped or not pod.spec.affinity.preferred:
         heaviest = next((s.requirements for s in soft if s.requirements is not None), ())
@@ -185,13 +189,16 @@ def _preferred_terms(pod: EffectivePod) -> Iterator[Soft]:
         yield Soft(expressions, "yes", preferred.place, "the preferred node affinity term")
 
 
-def soft_constraints(pod: EffectivePod) -> Iterator[Soft]:
+def soft_constraints(
+    pod: EffectivePod, nobody: Callable[[PodAffinityTerm], bool] = lambda term: False
+) -> Iterator[Soft]:
     """The soft constraints in the order in which they are given up (`karpenter.md` §3.5)."""
     affinity = pod.spec.affinity
     for term in sorted(affinity.pod_preferred, key=lambda t: -(t.weight or 0)):
-        yield Soft(None, "unknown", term.place, "the preferred pod affinity term")
+        held: Held = "no" if nobody(term) else "unknown"
+        yield Soft(None, held, term.place, "the preferred pod affinity term")
     for term in sorted(affinity.anti_preferred, key=lambda t: -(t.weight or 0)):
-        held: Held = "yes" if term.topology_key == HOSTNAME else "unknown"
+        held = "yes" if term.topology_key == HOSTNAME else "unknown"
         yield Soft(None, held, term.place, "the preferred pod anti-affinity term")
     yield from _preferred_terms(pod)
     for constraint in pod.spec.spread:

@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Literal
 
 from unpend.algebra import values as true_values
+from unpend.algebra.selectors import matches
 from unpend.algebra.taints import FILTERING_EFFECTS, untolerated
 from unpend.algebra.values import ValueSet
 from unpend.model.karpenter_labels import AWS_DOMAIN, in_domain, normalized
-from unpend.model.pod import EffectivePod
+from unpend.model.pod import EffectivePod, PodAffinityTerm
 from unpend.placement.demand import Demand
 from unpend.placement.karpenter.asked import Asked, asked_of
 from unpend.placement.karpenter.managed import ManagedPools
@@ -90,6 +91,10 @@ class PoolAnswer:
         return replace(self, verdict="conditional", cause="existing-node", facts=(fact,))
 
 
+_BY_CONTROLLERS = ("hash", "job-name", "controller-uid", "pod-name", "index", "completion-index")
+"""How the keys end that controllers put on pods beside the labels of the template."""
+
+
 class Decider:
     """All NodePools of one run."""
 
@@ -117,7 +122,23 @@ class Decider:
             volumes=ways_of(demand.volumes),
             ignores_claims=self.settings.karpenter.ignore_dra_requests,
             dropped=dropped,
+            nobody=self._nobody,
         )
+
+    def _nobody(self, term: PodAffinityTerm) -> bool:
+        """Whether surely no pod of the cluster matches a term, in whatever namespace it is."""
+        if term.selector is None:
+            return True
+        expressions = term.selector.expressions
+        if self.settings.world.workloads != "closed" or any(e.key.endswith(_BY_CONTROLLERS) for e in expressions):
+            return False
+        return not any(matches(expressions, labels) for labels in self._labels_of_pods)
+
+    @cached_property
+    def _labels_of_pods(self) -> tuple[dict[str, str], ...]:
+        inventory = self.pools.inventory
+        templates = [*(w.template for w in inventory.workloads), *(pod.template for pod in inventory.bound_pods)]
+        return tuple({key: label.value for key, label in one.labels.items()} for one in templates)
 
     def answers(self, demand: Demand, pod: EffectivePod) -> tuple[PoolAnswer, ...]:
         """One answer per pool, in the order in which they are tried."""
