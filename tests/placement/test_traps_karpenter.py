@@ -1,4 +1,4 @@
-"""The traps of `docs/semantics/karpenter.md` §11.1 and §11.2: each fixture says in its first lines what the answer is."""
+"""The traps of `docs/semantics/karpenter.md` §11.1 and §11.2: the first lines of a fixture say what the answer is."""
 
 from __future__ import annotations
 
