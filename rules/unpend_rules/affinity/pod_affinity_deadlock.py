@@ -117,11 +117,13 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             if len(group) > 1:
                 other = group[(number + 1) % len(group)]
                 names = " and ".join(one.workload.id for one in group if one is not wish)
-                message = f"It waits for pods of {names}, and they wait for it: none of them can start first."
+                message = (
+                    f"{workload.id} waits for pods of {names}, which wait for its pods: none of them can start first."
+                )
                 related = (Related(f"the affinity of {other.workload.id}", other.terms[0].place),)
             else:
                 target = wish.targets[0]
-                message = f"It waits for pods of {target.id}, which can never start themselves."
+                message = f"{workload.id} waits for pods of {target.id}, which can never start themselves."
                 related = (Related(f"the affinity of {target.id}", _place_of(target)),)
             yield Finding(
                 wish.terms[0].place,

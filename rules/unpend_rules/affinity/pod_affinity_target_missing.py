@@ -102,7 +102,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             continue
         yield Finding(
             wish.terms[0].place,
-            f"Required pod affinity wants a pod that {_wanted(wish)}, and no workload has such pods: it stays Pending.",
+            f"Required pod affinity wants a pod that {_wanted(wish)}, and no workload has such pods: this one stays Pending.",
             subject=placement(workload.id),
             workload=workload.id,
             verdict="never",
