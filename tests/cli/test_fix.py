@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from unpend.engine import proof
+
 Run = Callable[..., Any]
 OLD = """\
 # the shop
@@ -142,3 +144,12 @@ def test_many_fixes_are_proved_together(unpend: Run, project: Path) -> None:
     (project / "pod.yaml").write_text(text, encoding="utf-8")
     done = unpend(*CHECK, "--fix", "--select", "deprecated-node-label,unused-toleration")
     assert "fixed 60 findings in 1 file" in done.err
+
+
+def test_a_report_on_many_objects_tries_no_fixes(unpend: Run, pod: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = (*CHECK, "-o", "json", "--select", "deprecated-node-label")
+    [finding] = json.loads(unpend(*asked).out)["findings"]
+    assert finding["fixes"]
+    monkeypatch.setattr(proof, "_REPORT_BUDGET", 1)
+    [finding] = json.loads(unpend(*asked).out)["findings"]
+    assert finding["fixes"] == []

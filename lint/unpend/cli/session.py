@@ -247,7 +247,6 @@ def gather(request: Request) -> Gathered:
     )
     named = sources.find(plan.paths if plan else request.paths or (".",))
     variants = _variants(plan, entries)
-    renderings = _started(variants, request.quiet)
     context = named
     if request.report_only_paths:
         context = tuple(dict.fromkeys((*named, *sources.find((config.directory or ".",)))))
@@ -255,6 +254,7 @@ def gather(request: Request) -> Gathered:
     pools = {entry.name: given or _configured_pools(entry, config, sources) for entry in entries}
     others = {name: _pools_of_others(name, config, context, base) for name in pools}
     today = request.today or date.today()
+    renderings = _started(variants, request.quiet)
 
     def cluster(variant: _Variant) -> ClusterInput:
         entry = variant.entry

@@ -21,6 +21,8 @@ from unpend.source.reading import read_text
 
 _ALONE = 8
 _MOST_RUNS = 64
+_REPORT_BUDGET = 4_000
+"""Objects that may be evaluated again, all runs together, for a report that carries fixes."""
 _RANK = {"fits": 0, "skipped": 0, "conditional": 1, "partial": 2, "loop": 3, "never": 4}
 _REJECTED = 5
 Texts = Mapping[str, str]
@@ -50,28 +52,33 @@ class Proof:
         self._result = result
         self._before: Result | None = None
         self._raw = raw
-        self._runs = 0
+        self._left = _MOST_RUNS
 
     def offers(self, safeties: Iterable[Safety], *, together: bool = False) -> tuple[Offer, ...]:
-        """The fixes of findings that count, with a proof for each; with `together`, those that can be made at once."""
-        wanted = frozenset(safeties)
+        """The fixes of findings that count, with a proof for each; with `together`, those that can be made at once.
+
+        Without `together` it is for a report, which must not take much longer for it: of large inputs nothing is tried.
+        """
+        if not together:
+            self._left = min(_MOST_RUNS, _REPORT_BUDGET // max(1, sum(len(c.objects) for c in self._clusters)))
+        found = self._patches(frozenset(safeties)) if self._left else []
+        if not together and len(found) <= min(_ALONE, self._left):
+            return tuple(offer for offer in found if self._holds([offer]))
+        return self._together(_first_of_each(found))
+
+    def _patches(self, wanted: frozenset[Safety]) -> list[Offer]:
         found: list[Offer] = []
         for finding in self._result.findings:
-            if finding.suppressed is not None:
-                continue
-            for number, fix in enumerate(finding.fixes):
-                patch = patch_of(fix) if fix.safety in wanted else None
-                if patch is not None:
-                    found.append(Offer(finding, number, patch))
-        if together:
-            return self._together(_first_of_each(found))
-        if len(found) <= _ALONE:
-            return tuple(offer for offer in found if self._holds([offer]))
-        return self._together(found)
+            if finding.suppressed is None:
+                for number, fix in enumerate(finding.fixes):
+                    patch = patch_of(fix) if fix.safety in wanted else None
+                    if patch is not None:
+                        found.append(Offer(finding, number, patch))
+        return found
 
     def _together(self, offers: Sequence[Offer]) -> tuple[Offer, ...]:
         """Those that hold when they are made at once, as far as a bounded number of runs can tell."""
-        if not offers or self._runs >= _MOST_RUNS:
+        if not offers or self._left <= 0:
             return ()
         if self._holds(offers):
             return tuple(offers)
@@ -90,7 +97,7 @@ class Proof:
             return False
         if self._before is None:  # with all rules: what one rule asks for may be what another one complains of
             self._before = run(self._clusters, self._options)
-        self._runs += 1
+        self._left -= 1
         errors = {f.fingerprint for f in self._before.findings if f.severity == "error"}
         after = run([_changed(cluster, texts) for cluster in self._clusters], self._options)
         left = {finding.fingerprint for finding in after.findings if finding.suppressed is None}
