@@ -21,11 +21,15 @@ ZONES = ("us-east-1a", "us-east-1b", "us-east-1c", "us-east-1d")
 CPU = {1: "1500m", 2: "900m", 3: "600m"}
 """Requests of which one m5.large takes so many."""
 
-State = tuple[tuple[str, int], ...]
+State = tuple[tuple[str, int, int, bool], ...]
+"""Of every node: its zone, the pods on it, how many it takes, and whether it has a taint that keeps them off."""
 
 
 class Scene(NamedTuple):
-    """One workload, the zones of its NodePool, those with a subnet, and those of a tainted NodePool."""
+    """One workload, the zones of its NodePool, those with a subnet, those of a tainted NodePool, and Nodes.
+
+    A Node has a zone and says whether it is tainted.
+    """
 
     listed: tuple[str, ...]
     subnets: tuple[str, ...]
@@ -38,11 +42,13 @@ class Scene(NamedTuple):
     least: int
     honours: bool
     affinity: str
+    nodes: tuple[tuple[str, bool], ...]
 
     @property
     def universe(self) -> list[str]:
         """The zones that Karpenter counts."""
         every = {*self.listed, *(() if self.honours else self.foreign)}
+        every |= {zone for zone, tainted in self.nodes if not (tainted and self.honours)}
         return sorted(z for z in every if not self.pinned or z in self.pinned)
 
 
@@ -66,12 +72,13 @@ def scene(pick: random.Random) -> Scene:
         least,
         pick.random() < 0.3,
         affinity,
+        tuple((pick.choice(ZONES), pick.random() < 0.3) for _ in range(pick.choice((0, 0, 0, 1, 2)))),
     )
 
 
 def counts(state: State) -> dict[str, int]:
     found: dict[str, int] = {}
-    for zone, pods in state:
+    for zone, pods, _, _ in state:
         found[zone] = found.get(zone, 0) + pods
     return found
 
@@ -79,11 +86,13 @@ def counts(state: State) -> dict[str, int]:
 def scheduler_takes(one: Scene, state: State, zone: str) -> bool:
     """Whether kube-scheduler puts one more pod into a zone, of which there is a node."""
     held = counts(state)
+    seen = counts(tuple(node for node in state if not (node[3] and one.honours)))
+    seen = {z: count for z, count in seen.items() if not one.pinned or z in one.pinned}
     running = sum(held.values())
     if one.pinned and zone not in one.pinned:
         return False
     if one.spread:
-        minimum = 0 if len(held) < one.least else min(held.values())
+        minimum = 0 if len(seen) < one.least else min(seen.values())
         if held[zone] + 1 - minimum > one.skew:
             return False
     if one.affinity == "podAntiAffinity" and held[zone]:
@@ -113,21 +122,22 @@ def chosen(one: Scene, state: State) -> list[str]:
 def most(one: Scene) -> int:
     """The most pods that can run, in the best order."""
     best = 0
-    seen: set[State] = {()}
-    todo: list[State] = [()]
+    start: State = tuple(sorted((zone, 0, 0 if tainted else one.copies, tainted) for zone, tainted in one.nodes))
+    seen: set[State] = {start}
+    todo: list[State] = [start]
     while todo:
         state = todo.pop()
-        running = sum(pods for _, pods in state)
+        running = sum(pods for _, pods, _, _ in state)
         best = max(best, running)
         if running >= one.replicas:
             return one.replicas
         following = []
-        for number, (zone, pods) in enumerate(state):
-            if pods < one.copies and scheduler_takes(one, state, zone):
-                following.append((*state[:number], (zone, pods + 1), *state[number + 1 :]))
+        for number, (zone, pods, room, tainted) in enumerate(state):
+            if pods < room and scheduler_takes(one, state, zone):
+                following.append((*state[:number], (zone, pods + 1, room, tainted), *state[number + 1 :]))
         for zone in chosen(one, state):
-            if scheduler_takes(one, (*state, (zone, 0)), zone):
-                following.append((*state, (zone, 1)))
+            if scheduler_takes(one, (*state, (zone, 0, one.copies, False)), zone):
+                following.append((*state, (zone, 1, one.copies, False)))
         for after in following:
             ordered = tuple(sorted(after))
             if ordered not in seen:
@@ -163,6 +173,18 @@ def objects(one: Scene) -> list[dict[str, Any]]:
         },
         pool("main", one.listed),
     ]
+    for number, (zone, tainted) in enumerate(one.nodes):
+        taints = [{"key": "dedicated", "value": "y", "effect": "NoSchedule"}] if tainted else []
+        allocatable = {"cpu": f"{one.copies * int(CPU[one.copies][:-1])}m", "memory": "8Gi", "pods": "110"}
+        made.append(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {"name": f"n{number}", "labels": {ZONE: zone, "kubernetes.io/hostname": f"n{number}"}},
+                "spec": {"taints": taints},
+                "status": {"allocatable": allocatable},
+            }
+        )
     if one.foreign:
         made.append(pool("foreign", one.foreign, taints=[{"key": "dedicated", "value": "x", "effect": "NoSchedule"}]))
     selector = {"matchLabels": {"app": "web"}}

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from unpend.model.inventory import Inventory, Problem
 from unpend.model.karpenter_labels import CAPACITY_TYPE
+from unpend.model.problems import sentence
 from unpend.records import dataclass
 from unpend.source.document import Object
 
@@ -30,8 +31,7 @@ class Told:
     @property
     def sentence(self) -> str:
         """What is wrong, as a sentence."""
-        text = self.problem.message
-        return f"{text[0].upper()}{text[1:]}{'' if text.endswith('?') else '.'}" if text else ""
+        return sentence(self.problem.message)
 
 
 def manifest_problems(inventory: Inventory) -> Mapping[Matter, tuple[Told, ...]]:

@@ -9,7 +9,7 @@ from unpend.model.inventory import Inventory
 from unpend.model.karpenter_labels import NODE_POOL
 from unpend.model.pod import EffectivePod
 from unpend.placement.conflict import conflict
-from unpend.placement.counts import Placing
+from unpend.placement.counts import Placing, pack
 from unpend.placement.demand import Demand
 from unpend.placement.fixed import FixedNodes
 from unpend.placement.karpenter.contention import contending
@@ -89,7 +89,8 @@ class KarpenterRun:
     def count(self, placings: Sequence[Placing], fixed: FixedNodes, on_nodes: Mapping[str, int]) -> None:
         """Count the replicas of all workloads by their topology rules; `on_nodes` pods of each find room on Nodes."""
         known = {p.workload.id: self.answers(p.workload.id) for p in placings} if self.decider.pools.pools else {}
-        self._tallies = self.topology.count(placings, fixed, known, on_nodes)
+        most = {p.workload.id: self._on_nodes(p, on_nodes.get(p.workload.id, 0)) for p in placings}
+        self._tallies = self.topology.count(placings, fixed, known, most)
         alone = {p.workload.id: self._most(p, p.needed) is None for p in placings if not p.accepted.possible}
         self._contention = contending(placings, known, alone)
 
@@ -187,11 +188,13 @@ class KarpenterRun:
         if ruling.verdict in ("fits", "conditional") and nodes != "fits":
             ruling = self._tallied(placing, ruling)
         if ruling.verdict == "fits" and nodes != "fits":
-            ruling = self._limited(placing, ruling, on_nodes)
+            ruling = self._limited(placing, ruling, self._on_nodes(placing, on_nodes))
             ruling = self._contended(placing, ruling)
         if ruling.verdict in ("fits", "conditional"):
             ruling = self._bounded(placing, ruling, any_nodes)
-        decides = nodes == "never" or _RANKS.index(ruling.verdict) > _RANKS.index(nodes)
+        better = _RANKS.index(ruling.verdict) > _RANKS.index(nodes)
+        # What limits and topology rules leave has been counted on Nodes and NodePools together.
+        decides = nodes == "never" or better or nodes == ruling.verdict == "partial"
         return Joined(self, placing, ruling, decides)
 
     def _tallied(self, placing: Placing, ruling: PoolsRuling) -> PoolsRuling:
@@ -221,6 +224,13 @@ class KarpenterRun:
             order = Fact("placement-order", "in which order the pods are placed", placing.demand.spec_place)
             return replace(ruling, verdict="conditional", cause="placement-order", facts=(*tally.facts, order))
         return ruling
+
+    @staticmethod
+    def _on_nodes(placing: Placing, counted: int) -> int:
+        """How many pods the Nodes take at most: nodes that come can lift what topology rules leave there."""
+        if not placing.space.shapes or not placing.pod.spec.spread:
+            return counted
+        return pack(placing.demand, placing.space, placing.accepted, placing.needed).high
 
     def _bounded(self, placing: Placing, ruling: PoolsRuling, any_nodes: bool) -> PoolsRuling:
         """The ruling with bounds for the pods of an update and for an autoscaler's maximum: topology and limits."""
