@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from unpend.model.inventory import Inventory, Problem
 from unpend.model.pod import Refusal
+from unpend.model.problems import sentence
 from unpend.placement.verdict import Certainty, Obstacle, WorkloadVerdict
 from unpend.records import dataclass, field
 from unpend.settings import Settings
@@ -135,7 +136,6 @@ def unplaced(
 
 def illegal(
     problem: Problem,
-    message: str = "",
     related: tuple[Related, ...] = (),
     *,
     owns: bool = True,
@@ -148,7 +148,7 @@ def illegal(
     """
     return Finding(
         problem.place,
-        message or problem.message,
+        sentence(problem.message),
         related,
         severity=None if problem.severity == "error" else problem.severity,
         part=problem.part,
@@ -168,18 +168,13 @@ def refused(
     """A finding on what makes the API or an admission plug-in refuse the pods of a workload (by id)."""
     return Finding(
         refusal.place,
-        _sentence(refusal.message),
+        sentence(refusal.message),
         tuple(Related(text, place) for text, place in refusal.related),
         subject=rejection(refusal.place, refusal.semantics),
         workload=workload,
         verdict=verdict,
         assumes_closed=assumes_closed,
     )
-
-
-def _sentence(message: str) -> str:
-    """A message that stands alone."""
-    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "?", "!")) else ".")
 
 
 def against(obstacle: Obstacle | None, message: str) -> tuple[Related, ...]:

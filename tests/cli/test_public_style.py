@@ -79,7 +79,7 @@ def test_a_patch_that_is_named_is_known_by_what_it_lacks(unpend: Any, tree: Path
         ("kind: Deployment\nspec: {selector: {matchLabels: {a: b}}, template: {}}", "at least one container"),
         (
             "kind: Deployment\nspec: {template: {spec: {containers: [{name: c, image: i}]}}}",
-            "a Deployment needs a selector",
+            "A Deployment needs a selector",
         ),
         ("kind: Deployment\nspec: {template: {spec: {containers: []}}}", "at least one container"),
         ("kind: Deployment\nspec: 5", "`spec` must be a mapping"),

@@ -145,3 +145,14 @@ def describe(value: Any) -> str:
     if isinstance(value, list):
         return "a list"
     return "nothing" if value is None else "a value of another type"
+
+
+_RESOURCES = frozenset({"cpu", "memory", "pods"})
+
+
+def sentence(message: str) -> str:
+    """A message as a sentence; a name at its beginning, such as that of a resource, stays as it is written."""
+    first = message.partition(" ")[0]
+    if first.isalpha() and first.islower() and first not in _RESOURCES:
+        message = message[0].upper() + message[1:]
+    return message if message.endswith(("?", ".")) or not message else f"{message}."

@@ -59,8 +59,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     holders = {id(group.object) for group in facts.inventory.node_groups}
     for problem in facts.inventory.problems:
         if id(problem.place.object) in holders:
-            message = problem.message[:1].upper() + problem.message[1:]
-            yield illegal(problem, f"{message}.")
+            yield illegal(problem)
 
 
 RULE = Rule(

@@ -67,7 +67,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each `minValues` of a pool that cannot be met, then for each pod that makes one so."""
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("min-values", ()):
-        yield illegal(told.problem, told.sentence, owns=told.owns)
+        yield illegal(told.problem, owns=told.owns)
     yield from _pools(facts)
     if any(r.min_values is not None for pool in facts.inventory.node_pools for r in pool.requirements):
         yield from _pods(facts)

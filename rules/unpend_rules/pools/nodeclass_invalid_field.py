@@ -61,7 +61,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("class-field", ()):
         users = tuple(_users(facts, told.problem.place)) if told.problem.refused else ()
-        yield illegal(told.problem, told.sentence, users, owns=told.owns)
+        yield illegal(told.problem, users, owns=told.owns)
 
 
 def _users(facts: Facts, place: Place) -> Iterator[Related]:

@@ -68,7 +68,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each wrong value of a NodePool."""
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("pool-field", ()):
-        yield illegal(told.problem, told.sentence, owns=told.owns)
+        yield illegal(told.problem, owns=told.owns)
 
 
 RULE = Rule(

@@ -84,7 +84,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each object of an older version, with the fields that moved."""
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("older-version", ()):
-        yield illegal(told.problem, told.sentence, tuple(_moved(told.problem.place)), tags=("deprecated",))
+        yield illegal(told.problem, tuple(_moved(told.problem.place)), tags=("deprecated",))
 
 
 def _moved(api_version: Place) -> Iterator[Related]:

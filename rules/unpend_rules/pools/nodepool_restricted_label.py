@@ -66,7 +66,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each label key that a NodePool may not name."""
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("label", ()):
-        yield illegal(told.problem, told.sentence, repair="use a key in a domain of your own")
+        yield illegal(told.problem, repair="use a key in a domain of your own")
 
 
 RULE = Rule(
