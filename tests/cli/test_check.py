@@ -305,6 +305,11 @@ def test_an_empty_path_is_not_the_current_folder(unpend: Any, arguments: tuple[s
     assert "is an empty text" in done.err
 
 
+def test_a_start_without_capacity_says_why_there_is_no_path(unpend: Any) -> None:
+    assert "no Node, NodePool or node group is among the files" in unpend("startup", "app.yaml").err
+    assert unpend("startup", "app.yaml", "nodes.yaml").err == ""
+
+
 @pytest.mark.parametrize("command", ["check", "explain"])
 def test_without_capacity_it_is_said_that_placement_was_not_judged(unpend: Any, command: str) -> None:
     done = unpend(command, "app.yaml")

@@ -156,12 +156,12 @@ class Gathered:
         return replace(
             result,
             findings=findings,
-            notices=tuple(dict.fromkeys((*self.notices, *self._without_capacity(), *result.notices))),
+            notices=tuple(dict.fromkeys((*self.notices, *self.without_capacity(), *result.notices))),
             texts=self.texts,
             untrustworthy=result.untrustworthy or self.untrustworthy,
         )
 
-    def _without_capacity(self) -> tuple[Notice, ...]:
+    def without_capacity(self) -> tuple[Notice, ...]:
         """What is said where nothing that makes nodes was given, or what was named for it has nothing of the kind."""
         from unpend.cli.capacity import capacity_notice
 

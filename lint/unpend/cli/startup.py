@@ -45,7 +45,7 @@ def command(workloads: tuple[str, ...], budget: str | None, outputs: tuple[str, 
     seconds = _seconds(budget)
     gathered = gather(Request.of(given, explain=True))
     refuse_inputs(targets, gathered, (*given["paths"], *given["pools"]))
-    for notice in gathered.notices:
+    for notice in (*gathered.notices, *gathered.without_capacity()):
         complain(f"{notice.uri}: {notice.message}" if notice.uri else notice.message)
     broken = {t: None for cluster in gathered.clusters for t in cluster.troubles if t.severity == "error"}
     for trouble in broken:
