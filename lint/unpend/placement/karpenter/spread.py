@@ -67,7 +67,16 @@ class _Domains:
     @property
     def fitting(self) -> frozenset[str]:
         """The domains in which some pool surely launches nodes that take the pod."""
-        return frozenset(v for a, values in self.launchable if a.verdict == "fits" for v in values)
+        taking = [(a, values) for a, values in self.launchable if a.verdict == "fits"]
+        return frozenset(v for a, values in taking for v, mask in values.items() if _fits(a, mask))
+
+
+def _fits(answer: PoolAnswer, mask: int) -> bool:
+    """Whether nodes of a mask are launched: for the way to have the volumes that the plan goes by, or another one."""
+    grid = answer.pool.grid
+    if mask & answer.taken or grid is None:
+        return bool(mask & answer.taken)
+    return bool(grid.collapse(answer.taken) & grid.collapse(mask & answer.accepted.sure))
 
 
 class Spreads:
@@ -312,5 +321,10 @@ class Spreads:
 
 
 def _mask(answer: PoolAnswer) -> int:
-    """The pairs that a pool launches for the pod, or has for others where it launches none."""
+    """The pairs that a pool launches for the pod, or has for others where it launches none.
+
+    Of several ways to have its volumes the plan goes by the first; each pod may have another one (§6.2).
+    """
+    if len(answer.asked.volumes.ways) > 1:
+        return answer.taken | answer.accepted.possible
     return answer.taken or answer.accepted.possible
