@@ -15,6 +15,15 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="Required anti-affinity among more replicas than there are domains.",
     ),
     RuleEntry(
+        "anti-affinity-key-not-provided",
+        "affinity",
+        "warning",
+        needs=("workloads", "pools"),
+        assumes_closed=("pools",),
+        when=("pod-affinity",),
+        summary="An anti-affinity over a label that no node has keeps nothing apart.",
+    ),
+    RuleEntry(
         "arch-unspecified-on-mixed-pools",
         "labels",
         "info",
