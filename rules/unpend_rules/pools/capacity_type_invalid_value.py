@@ -57,7 +57,7 @@ from typing import Any
 
 from unpend.model.karpenter_labels import CAPACITY_TYPE, KNOWN_VALUES
 from unpend.model.pod import PodSpec
-from unpend.rule import Facts, Finding, Rule, placement, rejection
+from unpend.rule import Facts, Finding, Rule, illegal, placement
 from unpend.source.place import Place
 
 KNOWN = KNOWN_VALUES[CAPACITY_TYPE]
@@ -76,10 +76,9 @@ def _pools(facts: Facts) -> Iterator[Finding]:
 
     problems = facts.memo("karpenter-problems", lambda: manifest_problems(facts.inventory))
     for told in problems.get("capacity-type", ()):
-        subject = rejection(told.problem.place, told.problem.semantics)
         values = told.problem.place.value
         first = next((v for v in values if v not in KNOWN), "") if isinstance(values, list) else ""
-        yield Finding(told.problem.place, told.sentence, subject=subject, repair=_repair(str(first)))
+        yield illegal(told.problem, repair=_repair(str(first)))
     for pool in facts.inventory.node_pools:
         for problem in unknown_values(pool):
             requirement = problem.place.parent.parent if problem.place.parent else None

@@ -9,6 +9,7 @@ import pytest
 from unpend.model.admission import admit
 from unpend.model.inventory import Inventory
 from unpend.model.pod import Taint
+from unpend.model.problems import sentence
 from unpend.model.reading import read_objects
 from unpend.placement.demand import demand_of
 from unpend.placement.karpenter.manifest_problems import manifest_problems
@@ -240,7 +241,7 @@ def test_every_problem_has_one_matter_and_one_owner() -> None:
         ("pool-field", "spec.weight", True),
         ("class-field", "spec.role", True),
     }
-    sentences = [one.sentence for found in problems.values() for one in found]
+    sentences = [sentence(one.problem.message) for found in problems.values() for one in found]
     # A name at the beginning, such as `karpenter.sh/v1beta1`, stays as it is written.
     assert all(s[0].isupper() or s[0] in '`"' or "/" in s.split()[0] for s in sentences)
     assert all(s[-1] in ".?" for s in sentences)

@@ -7,7 +7,6 @@ from typing import Literal, get_args
 
 from unpend.model.inventory import Inventory, Problem
 from unpend.model.karpenter_labels import CAPACITY_TYPE
-from unpend.model.problems import sentence
 from unpend.records import dataclass
 from unpend.source.document import Object
 
@@ -27,11 +26,6 @@ class Told:
 
     problem: Problem
     owns: bool
-
-    @property
-    def sentence(self) -> str:
-        """What is wrong, as a sentence."""
-        return sentence(self.problem.message)
 
 
 def manifest_problems(inventory: Inventory) -> Mapping[Matter, tuple[Told, ...]]:
