@@ -34,6 +34,8 @@ def publications(result: Result, options: ReportOptions) -> list[dict[str, Any]]
         if finding.location is not None:
             diagnostics = files.setdefault(writer.uri(finding.location.uri), [])
             diagnostics.append(writer.diagnostic(finding, finding.location))
+            if finding.location.origin is not None:
+                files.setdefault(writer.uri(finding.location.origin.uri), [])
         for related in finding.related:
             if related.location is not None:
                 files.setdefault(writer.uri(related.location.uri), [])
