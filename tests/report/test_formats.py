@@ -194,6 +194,12 @@ def test_lsp_publishes_related_files_that_were_not_checked(result: Result, optio
     assert [entry["uri"] for entry in data] == ["file:///repo/apps/web.yaml", "file:///repo/nodes.yaml"]
 
 
+def test_lsp_knows_the_template_of_a_rendered_text_where_it_is_a_file(result: Result, options: ReportOptions) -> None:
+    options = replace(options, is_file=lambda uri: uri.startswith("charts/"))
+    data = json.loads(render("lsp", result, options))
+    assert "file:///repo/charts/web/templates/d.yaml" in [entry["uri"] for entry in data]
+
+
 PROPERTY = r"[a-zA-Z]+=[^,:\r\n]*"
 ANNOTATION = re.compile(rf"::(error|warning|notice) {PROPERTY}(,{PROPERTY})*::[^\r\n]+\Z")
 

@@ -34,8 +34,9 @@ def publications(result: Result, options: ReportOptions) -> list[dict[str, Any]]
         if finding.location is not None:
             diagnostics = files.setdefault(writer.uri(finding.location.uri), [])
             diagnostics.append(writer.diagnostic(finding, finding.location))
-            if finding.location.origin is not None:
-                files.setdefault(writer.uri(finding.location.origin.uri), [])
+            origin = finding.location.origin
+            if origin is not None and options.is_file(origin.uri):
+                files.setdefault(writer.uri(origin.uri), [])
         for related in finding.related:
             if related.location is not None:
                 files.setdefault(writer.uri(related.location.uri), [])
