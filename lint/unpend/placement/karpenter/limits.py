@@ -21,7 +21,8 @@ def most_pods(answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int
     pool, grid = answer.pool, answer.pool.grid
     if grid is None or pool.space is None or not pool.pool.limits or pool.unknown:
         return None
-    types = grid.collapse(answer.taken)
+    mask = may_launch(answer)
+    types = grid.collapse(mask)
     capacity = grid.shapes.capacity
     if all(
         types & ~capacity.levels(name, limit.milli // needed + 1)[1] if name in capacity.names else name != "nodes"
@@ -29,7 +30,7 @@ def most_pods(answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int
     ):
         # Even one pod a node leaves room.
         return None
-    per_type = copies_per_type(answer, demand, pod, needed, answer.taken)
+    per_type = copies_per_type(answer, demand, pod, needed, mask)
     bounds = []
     for name, limit in pool.pool.limits.items():
         if name == "nodes":
@@ -43,6 +44,18 @@ def most_pods(answer: PoolAnswer, demand: Demand, pod: EffectivePod, needed: int
         if bound is not None:
             bounds.append(bound)
     return min(bounds, default=None)
+
+
+def may_launch(answer: PoolAnswer) -> int:
+    """The pairs that a pool launches for the pod, or has for others where it launches none.
+
+    The plan goes by the first way to have the volumes, the first required term and all preferences; a pod that finds no
+    domain so is tried without (§6.2, X-1).
+    """
+    asked = answer.asked
+    if len(asked.volumes.ways) > 1 or len(asked.terms) > 1 or asked.soft:
+        return answer.taken | answer.accepted.possible
+    return answer.taken or answer.accepted.possible
 
 
 def copies_per_type(

@@ -14,7 +14,7 @@ from unpend.model.karpenter_labels import HOSTNAME
 from unpend.placement.counts import Placing
 from unpend.placement.held_domains import held_domains
 from unpend.placement.karpenter.decide import PoolAnswer
-from unpend.placement.karpenter.limits import copies_per_type
+from unpend.placement.karpenter.limits import copies_per_type, may_launch
 from unpend.placement.karpenter.pool import ManagedPool
 from unpend.placement.karpenter.requirement import Requirement
 from unpend.placement.karpenter.requirements import Requirements
@@ -130,8 +130,8 @@ class Spreads:
             for answer in self.answers:
                 if answer.pool.grid is None:
                     return False
-                left, _ = launched(answer.pool, one, _mask(answer), frozenset())
-                right, _ = launched(answer.pool, other, _mask(answer), frozenset())
+                left, _ = launched(answer.pool, one, may_launch(answer), frozenset())
+                right, _ = launched(answer.pool, other, may_launch(answer), frozenset())
                 sides[0].update(left)
                 sides[1].update(right)
                 if len(left) * len(right) > MOST_COMBINATIONS:
@@ -143,17 +143,18 @@ class Spreads:
         return True
 
     def _one(self, constraint: HardConstraint, shared: bool) -> Count:
-        """One constraint: the best of the pod's required terms, whichever is held."""
+        """One constraint, for each of the pod's required terms."""
         terms = self.answers[0].asked.terms if self.answers else ()
         selector = self.answers[0].asked.selector if self.answers else ()
         counts = [
             self._of(constraint, self._domains(constraint, Requirements.of((*selector, *term))), shared)
             for term in terms or ((),)
         ]
-        if any(count.bound is None for count in counts):
+        if len(counts) > 1 or counts[0].bound is None:
+            # A pod for which the first term leaves no domain is tried with the next one (X-1): no bound.
             least = min(count.at_least for count in counts)
             return Count(least, facts=counts[0].facts if least < self.placing.needed else ())
-        return max(counts, key=lambda count: count.bound or 0)
+        return counts[0]
 
     def _domains(self, constraint: HardConstraint, requirements: Requirements) -> _Domains:
         key = constraint.key
@@ -179,7 +180,7 @@ class Spreads:
             if answer.pool.grid is None:
                 vague_launch = True
                 continue
-            values_of, exact = launched(answer.pool, key, _mask(answer), frozenset(perhaps))
+            values_of, exact = launched(answer.pool, key, may_launch(answer), frozenset(perhaps))
             vague_launch = vague_launch or not exact
             launchable.append((answer, {v: m for v, m in values_of.items() if wanted is None or wanted.has(v)}))
         return _Domains(surely, frozenset(perhaps), launchable, nodes.here, nodes.held, vague, vague_launch)
@@ -318,13 +319,3 @@ class Spreads:
     def _unknown(constraint: HardConstraint) -> Fact:
         message = f"which domains of {constraint.key} there are, and in which of them the pod finds nodes"
         return Fact(TOPOLOGY, message, constraint.written.place)
-
-
-def _mask(answer: PoolAnswer) -> int:
-    """The pairs that a pool launches for the pod, or has for others where it launches none.
-
-    Of several ways to have its volumes the plan goes by the first; each pod may have another one (§6.2).
-    """
-    if len(answer.asked.volumes.ways) > 1:
-        return answer.taken | answer.accepted.possible
-    return answer.taken or answer.accepted.possible

@@ -15,7 +15,7 @@ from unpend.placement.fixed import FixedNodes
 from unpend.placement.karpenter.cells import TooManyCellsError, topology_keys
 from unpend.placement.karpenter.decide import NO_PLAN, PoolAnswer, could_have
 from unpend.placement.karpenter.inverse import held_off
-from unpend.placement.karpenter.limits import copies_per_type
+from unpend.placement.karpenter.limits import copies_per_type, may_launch
 from unpend.placement.karpenter.managed import ManagedPools
 from unpend.placement.karpenter.ordinals import in_order
 from unpend.placement.karpenter.spread import TOPOLOGY, Count, Spreads
@@ -208,7 +208,7 @@ class Topology:
             )
         most, least = 0, placing.needed
         for answer in taking:
-            mask = answer.taken or answer.accepted.possible
+            mask = may_launch(answer)
             most = max(most, *copies_per_type(answer, placing.demand, placing.pod, 1 << 30, mask).values())
             if answer.verdict == "fits":
                 own_least = copies_per_type(answer, placing.demand, placing.pod, 1 << 30, mask, surely=True)
