@@ -77,8 +77,8 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             if rest and count:
                 yield Finding(
                     limit.place,
-                    f"{limit.text} is {count} nodes of {render(sizes[0], name)} and {render(rest, name)} that no node of "
-                    f"{pool.name} can use.",
+                    f"The {name} limit of {pool.name}, {limit.text}, is enough for {count} nodes of "
+                    f"{render(sizes[0], name)}; the remaining {render(rest, name)} can never be used.",
                     certainty="catalog",
                     repair=f"use a multiple of {render(sizes[0], name)}",
                 )
