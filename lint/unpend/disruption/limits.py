@@ -30,17 +30,18 @@ class Above:
 
 def limits_above(spec: PodSpec) -> Iterator[Above]:
     """The limits of containers and sidecars that are above a written request other than 0."""
-    for container in (*spec.containers, *spec.init_containers):
-        if container.role == "init":
-            continue
+    for container in _running(spec):
         for resource, limit in container.limits.items():
             request = container.requests.get(resource)
             if request is not None and 0 < request.milli < limit.milli:
                 yield Above(container, resource, request, limit)
 
 
-def worst(facts: FactsLike, pools: tuple[NodePool, ...], above: Above) -> str:
-    """A clause that says what the smallest node of the pools is promised when it is full; empty where nobody knows."""
+def worst(facts: FactsLike, pools: tuple[NodePool, ...], above: Above, spec: PodSpec) -> str | None:
+    """A clause that says what the smallest node of the pools is promised when it is full; empty where nobody knows.
+
+    None where the limits of all pods that fit do not exceed its memory, because something else runs out first.
+    """
     if above.resource != "memory":
         return ""
     known = [found for pool in pools if (found := pool_types(facts, pool)) is not None]
@@ -51,17 +52,26 @@ def worst(facts: FactsLike, pools: tuple[NodePool, ...], above: Above) -> str:
     if above.limit.milli > memory:
         most = render(memory, "memory")
         return f"; it is more than the {most} of a {types.smallest}, the smallest node that it may pick"
-    count = fitting(above.container, types)
+    count = fitting(spec, types)
     if count < 2:
         return ""
-    most, total = render(memory, "memory"), render(count * above.limit.milli, "memory")
-    return f": a {types.smallest} with {most} takes {count} of these, and their limits add up to {total}"
+    limits = (c.limits.get("memory") or c.requests.get("memory") for c in _running(spec))
+    promised = sum(limit.milli for limit in limits if limit is not None)
+    if count * promised <= memory:
+        return None
+    most, total = render(memory, "memory"), render(count * promised, "memory")
+    return f": a {types.smallest} with {most} takes {count} of these pods, and their limits add up to {total}"
 
 
-def fitting(container: Container, types: PoolTypes) -> int:
-    """How many pods of this one container fit on the smallest type by their requests."""
+def fitting(spec: PodSpec, types: PoolTypes) -> int:
+    """How many such pods fit on the smallest type by the requests of their containers and sidecars."""
     counts = [types.allocatable.get("pods", 110_000) // 1000]
-    for resource, request in container.requests.items():
-        if request.milli and resource in types.allocatable:
-            counts.append(types.allocatable[resource] // request.milli)
+    for resource, offered in types.allocatable.items():
+        requested = sum(c.requests[resource].milli for c in _running(spec) if resource in c.requests)
+        if requested:
+            counts.append(offered // requested)
     return min(counts)
+
+
+def _running(spec: PodSpec) -> tuple[Container, ...]:
+    return tuple(c for c in (*spec.containers, *spec.init_containers) if c.role != "init")

@@ -6,6 +6,9 @@ The maximum of HorizontalPodAutoscalers and ScaledObjects against the Nodes, the
 limits of NodePools that take the pods. Other pods are not counted: there is less room still. Silent where a pool grows
 without a bound.
 
+Popeye (codes 602 to 605) compares what an autoscaler may ask for with the capacity that a cluster has now; this rule
+compares it with the limits that the pools may grow to.
+
 ## Why it matters
 
 Replicas above that stay Pending, when the load is at its highest.

@@ -5,6 +5,9 @@
 `priorityClassName` against the PriorityClass objects; `system-cluster-critical` and `system-node-critical` are built in.
 Where the classes are not known to be complete, the finding is advice.
 
+kube-linter (`priority-class-name`) and Polaris (`priorityClassNotSet`) ask that a class is named or is one of a list;
+this rule asks whether the class that is named exists.
+
 ## Why it matters
 
 The API refuses the pods ("no PriorityClass with name … was found"): the Deployment shows 0 pods, and nothing is Pending.

@@ -6,6 +6,10 @@ Images whose size is known (files under `images` in the config, a profile, `stat
 takes the workload pulls lazily (its node class sets up SOCI, stargz, Nydus or OverlayBD) or has a disk made from a snapshot, and no DaemonSet
 holds the image on the nodes. Images of unknown size are left alone.
 
+It may disagree with kube-score (`container-image-pull-policy`) and Polaris (`pullPolicyNotAlways`), which want the
+policy Always for the sake of fresh images; this rule counts the time of a start. With kube-linter (`latest-tag`) it
+agrees, for another reason.
+
 ## Why it matters
 
 The first pod on a node waits for the whole image: 1 GB takes 8 s at 1 Gbit/s and 80 s at 100 Mbit/s, and then has to be unpacked.

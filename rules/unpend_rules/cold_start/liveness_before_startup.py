@@ -6,6 +6,9 @@ Containers without a startup probe whose liveness and readiness probes ask the s
 that liveness allows comes before the `initialDelaySeconds` of readiness has passed. Probes that ask different things are left alone: a program
 may be alive long before it is ready. So are numbers that are not written as numbers.
 
+kube-score (`pod-probes`, `pod-probes-identical`), Polaris, hardeneks and Datree ask whether probes are there; this
+rule does not, it reckons with their numbers.
+
 ## Why it matters
 
 The readiness delay says that the program may need that long. Until it answers, liveness fails too, and kubelet ends the container: it

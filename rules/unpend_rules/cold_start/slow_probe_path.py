@@ -6,6 +6,9 @@ Containers whose startup or readiness probe has an `initialDelaySeconds` of at l
 is. And startup probes that allow at least `longest` seconds (delay + period × threshold): with a rolling update that goes on pod by pod,
 the update lasts as many times that.
 
+kube-score (`pod-probes`), Polaris, hardeneks and Datree ask whether probes are there; this rule does not, it adds up
+the time that they cost.
+
 ## Why it matters
 
 A fixed delay is waited for by every start. A startup probe asks early and often and ends the wait as soon as the program answers; what it

@@ -4,7 +4,8 @@
 
 Limits of memory, ephemeral storage and other resources that are higher than the request, in workloads that may land
 in a NodePool that is consolidated. CPU is left out on purpose: a container above its share is slowed down, not
-killed. A workload that is meant to burst says so with the label `burstable-label`.
+killed. A workload that is meant to burst says so with the label `burstable-label`. Left out are DaemonSets, of which
+a node has one pod, and pods that use up the cpu of a node before their limits add up to more than its memory.
 
 kube-score (`container-…-requests-equal-limits`) and Kyverno's Karpenter policies check the pair everywhere; this rule
 speaks only where consolidation packs nodes, and reckons what the smallest node of the pool would be promised.
@@ -122,17 +123,23 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
     """One finding for each limit that is above its request."""
     landing = landing_of(facts)
     for workload in facts.inventory.workloads:
-        above = [a for a in limits_above(workload.template.spec) if a.resource != "cpu"]
+        if workload.kind == "DaemonSet":
+            continue
+        spec = workload.template.spec
+        above = [a for a in limits_above(spec) if a.resource != "cpu"]
         if not above or options["burstable-label"] in workload.template.labels:
             continue
         pools = consolidating(facts, landing.pools(workload))
         if not pools:
             continue
         for one in above:
+            promised = worst(facts, pools, one, spec)
+            if promised is None:
+                continue
             yield Finding(
                 one.limit.place,
                 f"The limit {one.limit.text} is {one.ratio} the request {one.request.text}, and Karpenter packs nodes of "
-                f"{named(pools)} by requests{worst(facts, pools, one)}.",
+                f"{named(pools)} by requests{promised}.",
                 related=(Related("the request", one.request.place),),
                 certainty="assumed",
                 subject=("limit-above-request", f"{id(workload.object):x}", str(one.limit.place)),

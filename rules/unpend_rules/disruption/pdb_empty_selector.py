@@ -4,6 +4,9 @@
 
 `selector: {}` in policy/v1, which selects every pod of the namespace (in policy/v1beta1 it selected none).
 
+The budget checks of kube-linter, kube-score and Polaris look at the numbers of a budget; none of them asks how much
+the selector takes in.
+
 ## Why it matters
 
 One number rules over pods that have nothing to do with each other, Jobs and DaemonSets included; for those no

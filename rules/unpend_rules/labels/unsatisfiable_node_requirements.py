@@ -6,6 +6,9 @@
 speaks when labels are what keeps the nearest pool from taking the pod, and neither a misspelt nor an unknown key explains
 it.
 
+kube-linter (`no-node-affinity`) asks that a pod has node affinity; this rule asks for none, it asks whether what is
+written can be met.
+
 ## Why it matters
 
 kube-scheduler never binds the pod ("node(s) didn't match Pod's node affinity/selector"), and an autoscaler starts no

@@ -5,6 +5,9 @@
 The images of known controllers among the workloads: Cluster Autoscaler beside Karpenter, AWS Node Termination Handler beside
 Karpenter. Cluster Autoscaler with 0 replicas, as during a migration, is not running and not reported.
 
+hardeneks (`check_any_cluster_autoscaler_exists`) asks a running account whether there is an autoscaler at all; this
+rule reads files, and asks whether there are two for the same nodes.
+
 ## Why it matters
 
 Karpenter and Cluster Autoscaler both add a node for one pending pod, and one of the two is removed again minutes later. Karpenter reads

@@ -5,6 +5,9 @@
 The instance types of one node group: CPUs and GPUs have to be equal, memory within `memory-tolerance`. Groups that no autoscaler
 grows are not looked at, nor are types that no catalogue knows.
 
+hardeneks asks a running account for managed groups (`use_managed_nodegroups`) and for the versions and discovery mode
+of the autoscaler; this rule reads the groups from files and compares the shapes of their types.
+
 ## Why it matters
 
 Cluster Autoscaler plans with the first type and the cloud delivers any of them. If the first is the largest, pods wait on nodes that

@@ -7,6 +7,9 @@ taints, each without its `node-template` tag. On every AWS group: `ephemeral-sto
 requests and the nodes have. In all: taints that an agent takes off later and that are no startup taints of the autoscaler. EKS
 managed groups are asked for their labels and taints through the EKS API and need no tags for them.
 
+hardeneks asks a running account how Cluster Autoscaler discovers its groups; this rule reads the groups from files
+and asks what it can know of one without a node.
+
 ## Why it matters
 
 Without a living node the autoscaler imagines one from the tags of the Auto Scaling group alone. A label that is missing there means

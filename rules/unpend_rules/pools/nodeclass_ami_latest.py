@@ -5,6 +5,9 @@
 `amiSelectorTerms` of EC2NodeClasses: an alias with `@latest`, and selectors by name with a wildcard or by tags, which
 pick whatever is newest.
 
+karpenter-ai-agent checks uploaded node classes in a web application; this rule has a name to suppress it by, and
+points at a line.
+
 ## Why it matters
 
 Each release of the image makes every node drift: the whole fleet is replaced, held back by nothing but budgets, with

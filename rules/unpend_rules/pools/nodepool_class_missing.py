@@ -7,6 +7,9 @@ kind that the group's provider does not have is an error in any case. Where the 
 is a warning as long as other classes of the kind are there, else a hint. A class that no manifest makes, such as `default` of EKS
 Auto Mode, and kinds of unknown providers are not reported.
 
+karpenter-ai-agent compares uploaded pools with node classes as well; this rule also reads group and kind, knows
+whether the files are complete, and points at a line.
+
 ## Why it matters
 
 Karpenter sets the reason `NodeClassNotFound` and skips the pool; with a wrong group or kind it skips the pool without a word.

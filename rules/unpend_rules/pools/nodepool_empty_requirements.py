@@ -5,6 +5,9 @@
 NodePools none of whose requirements or labels restricts the instance types (type, category, family, generation, size,
 cpu, memory). A pool with a single instance type is a hint.
 
+karpenter-ai-agent checks uploaded pools in a web application; this rule counts what the requirements leave of the
+catalogue, has a name to suppress it by, and points at a line.
+
 ## Why it matters
 
 Without a restriction Karpenter may pick a machine of ten years ago, a metal one, or one that does not suit your

@@ -6,6 +6,9 @@ For each NodePool with limits on cpu or memory: the requests of all replicas of 
 takes. More than the limit is an error; where only the maxima of autoscalers come above it, a warning. What DaemonSets and
 the system take comes on top and is not counted, so the sum is the least that is needed.
 
+Popeye (codes 602 to 605) compares demand with the capacity that a cluster has now; this rule compares it with the
+limits of the pool, before anything runs.
+
 ## Why it matters
 
 Karpenter launches nothing more once the limit is reached ("all available instance types exceed limits for nodepool"), and

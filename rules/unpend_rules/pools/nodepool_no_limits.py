@@ -4,6 +4,9 @@
 
 `spec.limits` of NodePools. A static pool only needs `limits.nodes` when it may surge, and is left alone.
 
+karpenter-ai-agent checks uploaded pools and node classes in a web application; this rule has a name to suppress it
+by, and points at a line.
+
 ## Why it matters
 
 Nothing stops a pool without limits: a loop of nodes that the scheduler refuses, or a wrong replica count, runs until

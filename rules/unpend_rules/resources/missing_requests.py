@@ -3,7 +3,8 @@
 ## What it checks
 
 Containers and sidecars whose effective pod has no cpu or no memory request, after limits, defaults of a LimitRange
-and pod-level resources. Workloads whose requests a VerticalPodAutoscaler sets are left out.
+and pod-level resources; containers of a workload that lack the same are one finding. Workloads whose requests a
+VerticalPodAutoscaler sets are left out.
 
 kube-linter (`unset-cpu-requirements`), Polaris (`cpuRequestsMissing`), kube-score (`container-resources`) also ask
 for limits and do not see a LimitRange; this rule asks for requests only, since these are what nodes are chosen by.
@@ -66,11 +67,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unpend.disruption.autoscaling import Target, Vertical, verticals
-from unpend.rule import Facts, Finding, Option, Rule
+from unpend.model.inventory import Workload
+from unpend.model.pod import Container
+from unpend.rule import Facts, Finding, Option, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
-    """One finding for each container that lacks a request."""
+    """One finding for the containers of a workload that lack the same requests."""
     vertical: dict[Target, Vertical] = facts.memo("verticals", lambda: verticals(facts.inventory))
     for workload in facts.inventory.workloads:
         # What the API refuses, such as a patch for Kustomize, is no whole workload.
@@ -80,19 +83,38 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if all(all(r in c.requests for r in options["resources"]) for c in spec.containers):
             continue
         admitted = facts.effective(workload).spec
+        lacking: dict[tuple[str, ...], list[Container]] = {}
         for written, container in zip(spec.containers, admitted.containers, strict=False):
-            missing = [
+            missing = tuple(
                 r for r in options["resources"] if r not in container.requests and r not in admitted.pod_requests
-            ]
+            )
             if missing:
-                yield Finding(
-                    written.place.at("resources"),
-                    f"Container {written.name} requests no {' and no '.join(missing)}: it counts as weightless when "
-                    "nodes are chosen, and no node is added for it.",
-                    workload=workload.id,
-                    salient=f"{written.name} {' '.join(missing)}",
-                    repair="request what the container needs under load",
-                )
+                lacking.setdefault(missing, []).append(written)
+        for missing, containers in lacking.items():
+            yield _finding(workload, missing, containers, every=len(missing) == len(options["resources"]))
+
+
+def _finding(workload: Workload, missing: tuple[str, ...], containers: list[Container], *, every: bool) -> Finding:
+    """A finding at the first of the containers; the others are related."""
+    names = " and ".join(filter(None, (", ".join(c.name for c in containers[:-1]), containers[-1].name)))
+    who, many = (
+        (f"Container {names} requests", False) if len(containers) == 1 else (f"Containers {names} request", True)
+    )
+    if not every:
+        effect = f"what {'they need' if many else 'it needs'} of it counts for nothing when nodes are chosen"
+    else:
+        effect = f"{'they count' if many else 'it counts'} as weightless when nodes are chosen"
+        # No node is ever added for a pod of a DaemonSet.
+        if workload.kind != "DaemonSet":
+            effect += f", and no node is added for {'them' if many else 'it'}"
+    return Finding(
+        containers[0].place.at("resources"),
+        f"{who} no {' and no '.join(missing)}: {effect}.",
+        related=tuple(Related(f"container {c.name}", c.place.at("resources")) for c in containers[1:]),
+        workload=workload.id,
+        salient=f"{' '.join(c.name for c in containers)} {' '.join(missing)}",
+        repair=f"request what the container{'s need' if many else ' needs'} under load",
+    )
 
 
 RULE = Rule(

@@ -4,6 +4,9 @@
 
 Deployments and StatefulSets with one replica in the steady state whose pods may land on spot nodes and do not ask for one.
 
+kube-linter (`minimum-replicas`), Polaris (`deploymentMissingReplicas`) and hardeneks (`run_multiple_replicas`) ask
+for a second replica everywhere; this rule asks only where the pod may land on spot.
+
 ## Why it matters
 
 A spot node goes with two minutes' notice, and the only replica with it. A second one costs little next to the outage.

@@ -7,6 +7,9 @@ node needs a toleration; one for another effect, or for one of two taints, is no
 pool refuses by a taint. Startup taints do not count, nor do tolerations that an admission plug-in adds
 (`injectedTolerations` in the configuration).
 
+Popeye (code 700) compares tolerations with the nodes of a running cluster; this rule compares them with the taints
+that NodePools and node groups will put on nodes, so it also speaks where no node exists yet.
+
 ## Why it matters
 
 kube-scheduler says "node(s) had untolerated taint", Karpenter "did not tolerate taint", and the pod stays Pending.

@@ -5,6 +5,9 @@
 Each toleration of a workload against the taints of all pools and the taints that Kubernetes and the cloud controllers set by
 themselves (`node.kubernetes.io/…`, `node.cloudprovider.kubernetes.io/…`). Needs all pools.
 
+Popeye (code 700) compares tolerations with the nodes of a running cluster; this rule compares them with the taints of
+the pools, in complete pools only, where a node that is not there yet counts too.
+
 ## Why it matters
 
 It does nothing. Often the pool it was written for is gone, or its taint was renamed, and the pod no longer runs where its

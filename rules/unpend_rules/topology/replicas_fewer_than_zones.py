@@ -5,6 +5,10 @@
 Workloads with a zone spread over their own pods, hard or soft, and fewer replicas (an autoscaler's minimum counts) than
 zones that the pods can reach.
 
+kube-linter (`minimum-replicas`), kube-score (`deployment-replicas`), Polaris (`deploymentMissingReplicas`) and
+hardeneks (`run_multiple_replicas`) compare with a fixed number; this rule compares with the zones that the workload
+can use.
+
 ## Why it matters
 
 Some zones have no replica. One that is lost takes a larger share of the capacity with it, and traffic crosses zones.

@@ -11,6 +11,9 @@ there. Such a domain stays empty, so every other one takes `maxSkew` pods and no
 - zones of other NodePools, which Karpenter counts whatever their labels, and zones that a pool lists and has no subnet in.
   This is a warning: Karpenter counts them in most versions, and existing nodes may help.
 
+kube-score (`pod-topology-spread-constraints`) looks at the fields of a constraint alone; this rule compares it with
+the domains that the pools offer.
+
 ## Why it matters
 
 Replicas stay Pending although there is room: "node(s) didn't match pod topology spread constraints".

@@ -5,6 +5,9 @@
 Topology spread constraints whose `labelSelector` (with `matchLabelKeys`) does not match the labels of the pod template.
 A constraint over the pods of another workload is read the same way; where it is meant, suppress the finding.
 
+kube-score (`pod-topology-spread-constraints`) looks at the fields of a constraint; this rule also asks whether its
+selector counts the pods that carry it.
+
 ## Why it matters
 
 The pod is then placed by where other pods are: its own replicas may all share one zone. Mostly it is a copied selector.

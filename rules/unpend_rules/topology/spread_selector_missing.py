@@ -5,6 +5,9 @@
 Topology spread constraints without `labelSelector`. (An empty one, `{}`, is another thing: kube-scheduler counts nothing
 for it either, Karpenter all pods of the namespace.)
 
+kube-score (`pod-topology-spread-constraints`) also looks at the fields of a constraint; the rules `spread-*` go on to
+compare it with the pods it counts and with the domains that the pools offer.
+
 ## Why it matters
 
 Nothing is spread: of the constraint only "the node has the label" is left. And because the pod has a constraint of its
