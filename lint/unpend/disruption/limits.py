@@ -53,7 +53,7 @@ def worst(facts: FactsLike, pools: tuple[NodePool, ...], above: Above, spec: Pod
         most = render(memory, "memory")
         return f"; it is more than the {most} of a {types.smallest}, the smallest node that it may pick"
     count = fitting(spec, types)
-    if count < 2:
+    if not count:
         return ""
     limits = (c.limits.get("memory") or c.requests.get("memory") for c in _running(spec))
     promised = sum(limit.milli for limit in limits if limit is not None)
