@@ -166,7 +166,7 @@ def _type(position: int, data: Mapping[str, Any]) -> InstanceType:
     )
     labels = {INSTANCE_TYPE: (data["name"],)}
     for key, pick in ((ZONE, "zone"), (AWS_ZONE_ID, "zone_id"), (CAPACITY_TYPE, "capacity_type")):
-        values = dict.fromkeys(getattr(one, pick) for one in offerings if one.available and getattr(one, pick))
+        values = dict.fromkeys(getattr(one, pick) for one in offerings if getattr(one, pick))
         if values:
             labels[key] = tuple(values)
     for key, value in data.get("labels", {}).items():
