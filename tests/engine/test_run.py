@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from unpend.engine.run import RunOptions, cluster_input, run
 from unpend.rule import Facts, Finding, placement
 from unpend.settings import Settings, World
+from unpend.source.reading import read_text
 
 POD = """\
 apiVersion: v1
@@ -252,3 +254,29 @@ def test_the_same_input_gives_the_same_output_whatever_the_hash_seed(tmp_path: P
         outputs.add(done.stdout)
     assert len(outputs) == 1
     assert "tolerate-everything" in outputs.pop()
+
+
+RENDERED = "# Source: chart/templates/pod.yaml\n" + POD
+
+
+def test_findings_of_several_renderings_of_a_template_are_one(bench: Any) -> None:
+    """The second cluster gets the same text some lines further down, and a pod more."""
+    rule = bench.rule("image", bench.each_image)
+    first = cluster_input("a", read_text(RENDERED, "<a>"), Settings())
+    second = cluster_input(
+        "b", read_text(f"# x\n---\n{RENDERED}---\n{RENDERED.replace('web', 'api')}", "<b>"), Settings()
+    )
+    findings = run([first, second], RunOptions(select=("image",)), bench.registry(rule)).findings
+    assert {f.clusters for f in findings if f.object.name == "web"} == {("a", "b")}
+    assert {f.clusters for f in findings if f.object.name == "api"} == {("b",)}
+    assert {f.location.uri for f in findings if f.object.name == "web"} == {"<a>"}
+
+
+def test_two_objects_of_one_name_keep_their_places(bench: Any) -> None:
+    twice = f"{RENDERED}---\n{RENDERED}"
+    inputs = [cluster_input(name, read_text(twice, f"<{name}>"), Settings()) for name in ("a", "b")]
+    rule = bench.rule("image", bench.each_image)
+    findings = run(inputs, RunOptions(select=("image",)), bench.registry(rule)).findings
+    alone = run(inputs[:1], RunOptions(select=("image",)), bench.registry(rule)).findings
+    assert len({f.location for f in alone}) == len(alone)
+    assert {f.location for f in alone} <= {f.location for f in findings}

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 from unpend.cli.errors import Failure
@@ -78,18 +78,20 @@ class Renderings:
         self._waiting = list(dict.fromkeys(renderings))
         self._running: dict[Rendering, _Process] = {}
         self._most = (os.cpu_count() or 1) + 1
+        # A helm lives for a moment: garbage is not worth collecting, nor are threads where others need the processors.
+        self._variables = {"GOGC": "400"} if len(self._waiting) < 2 else {"GOGC": "400", "GOMAXPROCS": "1"}
         self._start()
 
     def _start(self) -> None:
         while self._waiting and len(self._running) < self._most:
             rendering = self._waiting.pop(0)
-            self._running[rendering] = _Process(self._helm, rendering)
+            self._running[rendering] = _Process(self._helm, rendering, self._variables)
 
     def finish(self, rendering: Rendering) -> Rendered:
         """What came of it, as soon as it is done; every rendering can be asked for once, in any order."""
         if rendering in self._waiting:
             self._waiting.remove(rendering)
-            self._running[rendering] = _Process(self._helm, rendering)
+            self._running[rendering] = _Process(self._helm, rendering, self._variables)
         rendered = self._running.pop(rendering).finish()
         self._start()
         return rendered
@@ -104,7 +106,7 @@ class Renderings:
 class _Process:
     """One helm at work; it writes to files, so that several can be waited for one after the other."""
 
-    def __init__(self, helm: str, rendering: Rendering) -> None:
+    def __init__(self, helm: str, rendering: Rendering, variables: Mapping[str, str]) -> None:
         self._rendering = rendering
         self._out: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed when helm is done
         self._err: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
@@ -114,7 +116,7 @@ class _Process:
                 stdin=subprocess.DEVNULL,
                 stdout=self._out,
                 stderr=self._err,
-                env={"GOGC": "400", **os.environ},  # it lives for a moment, collecting garbage is not worth it
+                env={**variables, **os.environ},
             )
         except OSError as error:
             raise Failure(f"cannot run {helm}: {error.strerror or error}") from None

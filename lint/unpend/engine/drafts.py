@@ -10,7 +10,7 @@ from unpend.model.inventory import Inventory, Workload
 from unpend.placement.verdict import Certainty, WorkloadVerdict
 from unpend.records import dataclass, field
 from unpend.rule import Finding, Fix, Severity
-from unpend.source.document import Object
+from unpend.source.document import Document, Object
 from unpend.source.place import Location, Place, render_path
 
 
@@ -44,11 +44,22 @@ class Draft:
         return (*where, self.rule, self.object.id if self.object else "", self.path, self.message)
 
 
-class Resolver:
-    """Turns the findings of one cluster into drafts."""
+Places = dict[tuple[str, str], tuple[Document, "Draft"]]
+"""Drafts on rendered texts by fingerprint and message, with the document that they are about."""
 
-    def __init__(self, inventory: Inventory) -> None:
+
+class Resolver:
+    """Turns the findings of one cluster into drafts.
+
+    `places` holds those of the clusters before: a chart that is rendered with several sets of values gives most
+    findings again, and those will be folded into the first one. Looking them up would be half of the work.
+    """
+
+    def __init__(self, inventory: Inventory, places: Places | None = None) -> None:
         self._inventory = inventory
+        self._places: Places = {} if places is None else places
+        self.new: Places = {}
+        self._seen: set[tuple[str, str]] = set()
         self._by_object: dict[int, list[Workload]] | None = None
         self._by_id: dict[str, Workload] | None = None
 
@@ -89,12 +100,20 @@ class Resolver:
         """The finding with its locations looked up; its severity is settled by the run."""
         place = finding.place
         reference = self.reference(place, finding.workload)
-        location = place.location(finding.part)
-        key = place.location("key") if place.step is not None else None
+        fingerprint = fingerprint_of(rule, reference, finding)
+        document = _rendered(place)
+        before = self._before(document, fingerprint, finding)
+        if before is None:
+            location = place.location(finding.part)
+            key = place.location("key") if place.step is not None else None
+            key_line = key.span.start.line if key else None
+            related = tuple(self._related(r.message, r.place) for r in finding.related)
+        else:
+            location, key_line, related = before.location, before.key_line, before.related
         repair = finding.repair
         if repair is None and verdict is not None and verdict.nearest and finding.subject[:1] == ("placement",):
             repair = "; ".join(change.message for change in verdict.nearest.changes)
-        return Draft(
+        draft = Draft(
             rule=rule,
             severity=finding.severity or "info",
             message=finding.message,
@@ -102,16 +121,43 @@ class Resolver:
             certainty=finding.certainty,
             object=reference,
             path=str(place),
-            related=tuple(self._related(r.message, r.place) for r in finding.related),
+            related=related,
             fixes=finding.fixes,
             tags=finding.tags,
             workload=finding.workload,
             verdict=finding.verdict or (verdict.verdict if verdict else None),
             repair=repair,
-            key_line=key.span.start.line if key else None,
+            key_line=key_line,
             holders=self._holders(finding),
-            fingerprint=fingerprint_of(rule, reference, finding),
+            fingerprint=fingerprint,
         )
+        if document is not None:
+            self._remember(document, draft, finding.message)
+        return draft
+
+    def _remember(self, document: Document, draft: Draft, message: str) -> None:
+        """Keep a draft for the clusters after this one; of two that say the same none is kept."""
+        key = (draft.fingerprint, message)
+        if key in self._seen:
+            self.new.pop(key, None)
+        elif key not in self._places:
+            self.new[key] = (document, draft)
+        self._seen.add(key)
+
+    def _before(self, document: Document | None, fingerprint: str, finding: Finding) -> Draft | None:
+        """The draft of another rendering of the same template that says the same; None where a comment may differ."""
+        key = (fingerprint, finding.message)
+        if document is None or document.suppressions or key in self._seen:
+            return None
+        there, draft = self._places.get(key, (None, None))
+        if there is None or draft is None or there is document or there.suppressions or there.origin != document.origin:
+            return None
+        told = [(r.message, r.object, r.path) for r in draft.related]
+        return draft if told == [self._named(r.message, r.place) for r in finding.related] else None
+
+    def _named(self, message: str, place: Place) -> tuple[str, str, str]:
+        reference = self.reference(place)
+        return message, reference.id if reference else "", str(place)
 
     def _related(self, message: str, place: Place) -> RelatedPlace:
         reference = self.reference(place)
@@ -129,6 +175,13 @@ class Resolver:
             if workload is not None and workload.object is not holder:
                 found.append((workload.object, workload.template_path))
         return tuple(found)
+
+
+def _rendered(place: Place) -> Document | None:
+    """The document of a place where it was rendered from a template, else None."""
+    holder = place.object
+    document = holder.document if isinstance(holder, Object) else None
+    return document if document is not None and document.origin is not None else None
 
 
 def plain_reference(holder: Object, template: str | None = None) -> ObjectRef:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from unpend.engine.crashes import Crashes
-from unpend.engine.drafts import Draft, Resolver
+from unpend.engine.drafts import Draft, Places, Resolver
 from unpend.engine.features import Features
 from unpend.engine.fold import finish, reported
 from unpend.engine.needs import Needs, effective_world
@@ -97,9 +97,10 @@ def run(
 
     drafts: list[Draft] = []
     runs: dict[str, _ClusterRun] = {}
+    places: Places = {}
     for cluster in map(_without_test_hooks, clusters):
         suppressions.add_cluster(cluster.name, cluster.documents, cluster.objects, cluster.inventory)
-        outcome = _run_cluster(cluster, selection, registry, options)
+        outcome = _run_cluster(cluster, selection, registry, options, places)
         runs[cluster.name] = outcome
         drafts.extend(outcome.drafts)
         found = [*trouble_drafts(cluster.troubles), *duplicate_key_drafts(cluster.documents, cluster.objects)]
@@ -195,7 +196,9 @@ def _is_test_hook(item: Object) -> bool:
     return isinstance(hook, str) and all(part.strip() in _TEST_HOOKS for part in hook.split(","))
 
 
-def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry, options: RunOptions) -> _ClusterRun:
+def _run_cluster(
+    cluster: ClusterInput, selection: Selection, registry: Registry, options: RunOptions, places: Places
+) -> _ClusterRun:
     facts = Facts(cluster.inventory, cluster.settings, cluster.troubles)
     needs = Needs(cluster.inventory, cluster.settings)
     features = Features(cluster.inventory)
@@ -232,7 +235,7 @@ def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry
 
     drafts: list[Draft] = []
     world = effective_world(cluster.inventory, cluster.settings)
-    resolver = Resolver(cluster.inventory)
+    resolver = Resolver(cluster.inventory, places)
     hooks = _hooks(cluster.inventory)
     for active, finding in settle(yielded):
         if active.selected and not _passing(finding, hooks):
@@ -243,6 +246,7 @@ def _run_cluster(cluster: ClusterInput, selection: Selection, registry: Registry
                 drafts.append(draft)
             except Exception as error:
                 crashes.add(active.entry.name, error)
+    places.update(resolver.new)
     drafts.extend(crashes.drafts())
     for draft in drafts:
         draft.clusters = (cluster.name,) if cluster.name else ()
