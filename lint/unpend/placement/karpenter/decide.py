@@ -207,7 +207,9 @@ class Decider:
         pool, plan = found.pool, found.plan
         unknown = next((launch.unknown for launch in plan.launches if launch.unknown), None)
         no_node = not found.accepted.possible and (refused is not None or not (unknown or pool.unknown))
-        if no_node and found.first is not None:
+        if no_node and plan.possible and self._takes_what_it_mints(found):
+            self._compare(found)
+        elif no_node and found.first is not None:
             self._settle(found, "loop", "scheduler-refuses")
         elif no_node:
             self._settle(found, "never", refused)
@@ -217,6 +219,15 @@ class Decider:
             found.needs_others = True
         else:
             self._compare(found)
+
+    def _takes_what_it_mints(self, found: PoolAnswer) -> bool:
+        """Whether a pod is taken for labels that its own requirements put on the node that is launched (§2.7).
+
+        A custom key that the pool does not name gets a random number from `Exists` and `NotIn` taken together.
+        """
+        named = found.pool.requirements.by_key
+        mints = any(r.complement and r.key not in named for launch in found.plan.launches for r in launch.requirements)
+        return mints and self._taken(found)[1] != 0
 
     def _compare(self, found: PoolAnswer) -> None:
         """Nodes that may be launched against what kube-scheduler says of them (P8 to P12)."""

@@ -32,6 +32,7 @@ from unpend.placement.scheduler import filters
 from unpend.placement.verdict import (
     Answer,
     Cause,
+    Certainty,
     Fact,
     Obstacle,
     PoolVerdict,
@@ -202,7 +203,8 @@ class KarpenterRun:
         tally = self._tallies.get(placing.workload.id)
         if tally is None:
             return ruling
-        certainty = worst_certainty((ruling.certainty, "assumed")) if tally.derived else ruling.certainty
+        # Rules that were read from code alone are assumed, whatever else an answer rests on.
+        certainty: Certainty = "assumed" if tally.derived else ruling.certainty
         ruling = replace(ruling, tally=tally, certainty=certainty)
         most, needed = tally.at_most, placing.needed
         if most is not None and most < needed:
