@@ -28,6 +28,9 @@ from unpend.placement.verdict import Obstacle
 from unpend.records import replace
 from unpend.settings import Settings
 
+MOST_PAIRS = 400_000
+"""Workloads × nodes and classes of nodes up to which they are counted together."""
+
 Answers = Mapping[str, Sequence[PoolAnswer]]
 
 
@@ -91,7 +94,7 @@ class PoolCensus(Census):
                 for cell in self.cells
             ]
             new, accepted = spots(self.cells, takers)
-            if len(new) * len(self.wanted) > 20_000:
+            if (len(nodes) + len(new)) * len(self.wanted) > MOST_PAIRS:
                 raise TooManyCellsError
             candidates = tuple(
                 _with_cells(self._candidate(want, space, scene.optimistic), tuple(taken[index] for taken in accepted))
