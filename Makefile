@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # What writes generated pages, indexes and schemas; each takes --check. Rules come first: the pages are made of them.
-GENERATORS := gen_rule_index gen_config_schema gen_docs gen_node_group_fields gen_trap_table fill_recipes
+GENERATORS := gen_rule_index gen_config_schema gen_docs gen_profiles gen_node_group_fields gen_trap_table fill_recipes
 
 .PHONY: help setup demo test test-quick check lint types layers docs docs-check wheel bench conformance fuzz clean
 

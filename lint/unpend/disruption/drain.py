@@ -11,8 +11,8 @@ from unpend.records import dataclass
 from unpend.source.place import Place
 
 DEFAULT_GRACE = 30
-FINITE_KINDS = frozenset({"Job", "CronJob"})
-"""Kinds whose pods end by themselves: what holds a node until they do is meant so."""
+FINITE_KINDS = ("Job", "Workflow", "TaskRun", "PipelineRun", "SparkApplication")
+"""Endings of kinds whose pods end by themselves (CronJob, PyTorchJob): what holds a node until they do is meant so."""
 
 _SLEEP = re.compile(r"(?:^|[;&|\s/])sleep\s+([0-9]+(?:\.[0-9]+)?)([smh]?)(?=$|[;&|\s\"'])")
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
@@ -40,7 +40,7 @@ def grace_place(spec: PodSpec) -> Place:
 
 def is_finite(workload: Workload) -> bool:
     """Whether the pods end by themselves."""
-    if workload.kind in FINITE_KINDS or workload.hook:
+    if workload.kind.endswith(FINITE_KINDS) or workload.hook:
         return True
     return workload.template.spec.restart_policy != "Always"
 

@@ -122,9 +122,10 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
             if name not in told:
                 told.add(name)
                 group = wide[name].group
+                reach = "and is all that" if len(usable) == 1 else "as does all else that"
                 yield Finding(
                     group.zones_place or group.place,
-                    f"{name} spans several zones and is all that {workload.id} with its EBS volumes can use: Cluster "
+                    f"{name} spans several zones {reach} {workload.id} with its EBS volumes can use: Cluster "
                     "Autoscaler reckons with one zone, and the cloud chooses another.",
                     related=(Related("a volume that stays in its zone", claim.place),),
                     salient=group.name,
