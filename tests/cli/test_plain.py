@@ -25,7 +25,9 @@ def with_click(arguments: list[str]) -> dict[str, Any] | None:
 def test_the_tables_are_those_of_the_command() -> None:
     kinds = {}
     for parameter in command.params:
-        for option in parameter.opts if isinstance(parameter, click.Option) else ():
+        if not isinstance(parameter, click.Option):
+            continue
+        for option in parameter.opts:
             kind = "flag" if parameter.is_flag else "repeatable" if parameter.multiple else "once"
             choices = tuple(parameter.type.choices) if isinstance(parameter.type, click.Choice) else ()
             kinds[option] = (kind, parameter.name, choices)

@@ -19,16 +19,12 @@ from unpend.source.reading import read_text
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "conformance" / "real"
 
-NOT_YET = {}
-"""Cases whose findings belong to other parts, by the number in front of their name."""
-
 
 def cases() -> list[tuple[str, dict[str, Any]]]:
     found = []
     for path in sorted(FOLDER.glob("*/case.yaml")):
         case = yaml.safe_load(path.read_text("utf-8"))
-        if path.parent.name[:3] not in NOT_YET:
-            found += [(path.parent.name, finding) for finding in case["expect"].get("findings") or ()]
+        found += [(path.parent.name, finding) for finding in case["expect"].get("findings") or ()]
     return found
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -280,3 +281,13 @@ def test_two_objects_of_one_name_keep_their_places(bench: Any) -> None:
     alone = run(inputs[:1], RunOptions(select=("image",)), bench.registry(rule)).findings
     assert len({f.location for f in alone}) == len(alone)
     assert {f.location for f in alone} <= {f.location for f in findings}
+
+
+def test_an_old_catalogue_is_said_where_pools_rest_on_it() -> None:
+    pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: p}\nspec: {}\n"
+    old = RunOptions(today=date(2028, 1, 1))
+    cluster = cluster_input("", read_text(pool, "pool.yaml"), Settings())
+    assert run([cluster], RunOptions(today=date(2026, 11, 1))).notices == ()
+    (notice,) = run([cluster], old).notices
+    assert "catalogue is of 2026-10-27" in notice.message
+    assert run([cluster_input("", read_text(POD, "pod.yaml"), Settings())], old).notices == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 
 from unpend.engine.crashes import Crashes
@@ -125,7 +126,7 @@ def run(
         workloads=verdicts,
         contention=tuple(dict.fromkeys(group for v in verdicts for group in v.contention)),
         skipped_rules=_skipped(runs),
-        notices=_notices(clusters),
+        notices=_notices(clusters, options.today),
         rules=selection.entries(),
         checked=tuple(dict.fromkeys(uri for c in clusters for uri in c.checked)),
         texts={uri: text for c in clusters for uri, text in c.texts.items()},
@@ -328,9 +329,15 @@ def _skipped(runs: Mapping[str, _ClusterRun]) -> tuple[SkippedRule, ...]:
     return tuple(out)
 
 
-def _notices(clusters: Sequence[ClusterInput]) -> tuple[Notice, ...]:
+def _notices(clusters: Sequence[ClusterInput], today: date | None) -> tuple[Notice, ...]:
     found = [notice for c in clusters for notice in notices(c.troubles)]
     for cluster in clusters:
+        if cluster.inventory.node_pools or cluster.inventory.node_groups:
+            from unpend.catalog.catalog import age_warning
+            from unpend.catalog.load import catalogs_of
+
+            ages = (age_warning(catalog, today) for catalog in catalogs_of(cluster.settings))
+            found += [Notice(age, severity="warning") for age in ages if age is not None]
         if cluster.settings.zone_shift:
             from unpend.placement.zone_shift import zones_nowhere
 
