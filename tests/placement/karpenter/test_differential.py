@@ -1,0 +1,83 @@
+"""Random NodePools and pods against a naive simulator of both deciders (`tools/diff_karpenter.py`)."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import unpend
+from diff_karpenter import graded, random_case
+from unpend.settings import Settings
+
+NODE_CLASS = {"apiVersion": "test.sh/v1", "kind": "TestNodeClass", "metadata": {"name": "default"}}
+
+
+@pytest.mark.parametrize("topology", [False, True])
+def test_no_verdict_denies_what_both_deciders_allow(topology: bool) -> None:
+    wrong = []
+    for seed in range(60):
+        found = graded(random_case(random.Random(seed), topology), random.Random(seed))
+        if found.grade == "wrong alarm":
+            wrong.append((seed, found))
+    assert not wrong
+
+
+def catalog(*types: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "name": "own",
+        "provides": [{"group": "test.sh", "kind": "TestNodeClass"}],
+        "instanceTypes": [*types],
+    }
+
+
+def machine(name: str, cpu: int, *offerings: dict[str, Any]) -> dict[str, Any]:
+    labels = {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
+    capacity = {"cpu": str(cpu), "memory": "8Gi", "pods": "10"}
+    return {"name": name, "labels": labels, "capacity": capacity, "offerings": [*offerings]}
+
+
+def pool(*requirements: dict[str, Any]) -> dict[str, Any]:
+    reference = {"group": "test.sh", "kind": "TestNodeClass", "name": "default"}
+    body = {"nodeClassRef": reference, "requirements": [*requirements]}
+    spec = {"template": {"spec": body}}
+    return {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "p"}, "spec": spec}
+
+
+def pod(expressions: list[dict[str, Any]], preferred: list[dict[str, Any]], cpu: str = "100m") -> dict[str, Any]:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    affinity: dict[str, Any] = {}
+    if expressions:
+        terms = {"nodeSelectorTerms": [{"matchExpressions": expressions}]}
+        affinity["requiredDuringSchedulingIgnoredDuringExecution"] = terms
+    if preferred:
+        soft = [{"weight": 1, "preference": {"matchExpressions": preferred}}]
+        affinity["preferredDuringSchedulingIgnoredDuringExecution"] = soft
+    spec = {"containers": [container], "affinity": {"nodeAffinity": affinity}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "main"}, "spec": spec}
+
+
+def verdict(types: dict[str, Any], *objects: dict[str, Any]) -> str:
+    found = unpend.evaluate([NODE_CLASS, *objects], Settings(catalogs=(types,)))
+    return found[0].verdict
+
+
+def test_a_pod_mints_the_label_that_it_asks_for() -> None:
+    """`Exists` and `NotIn` of one custom key make `NotIn`, which every pool passes and which a random number meets."""
+    types = catalog(machine("t", 4, {"zone": "z1"}))
+    exists, others = {"key": "team", "operator": "Exists"}, {"key": "team", "operator": "NotIn", "values": ["a"]}
+    assert verdict(types, pool(), pod([exists, others], [])) == "fits"
+    assert verdict(types, pool(), pod([exists], [others])) == "fits"
+    assert verdict(types, pool(), pod([exists], [])) == "never"
+
+
+def test_a_zone_that_is_sold_out_counts_for_min_values() -> None:
+    """T-8: what can be had now does not change the zones of a type (§2.8)."""
+    types = catalog(
+        machine("small", 1, {"zone": "z1"}, {"zone": "z2"}),
+        machine("large", 4, {"zone": "z1"}, {"zone": "z2", "available": False}),
+    )
+    zones = {"key": "topology.kubernetes.io/zone", "operator": "Exists", "minValues": 2}
+    assert verdict(types, pool(zones), pod([], [], "2")) == "fits"
