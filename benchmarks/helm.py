@@ -134,7 +134,7 @@ def _least(measured: Sequence[Cost]) -> Cost:
 
 
 def main() -> int:
-    """Measure and print; 1 when it takes too long by the clock, for which the machine should have nothing else to do."""
+    """Measure and print; 1 when it takes too long by the clock (the machine should have nothing else to do)."""
     if shutil.which("helm") is None:
         print("helm is not on the PATH", file=sys.stderr)
         return 2
