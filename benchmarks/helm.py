@@ -90,7 +90,9 @@ def write(folder: Path) -> None:
         text = _TEMPLATE.replace("NUMBER", str(number))
         (chart / "templates" / f"app-{number}.yaml").write_text(text, encoding="utf-8")
     for number in range(SETS):
-        (folder / f"set-{number}.yaml").write_text(f"replicas: {number + 1}\ntag: v{number}\n", encoding="utf-8")
+        (folder / f"set-{number}.yaml").write_text(
+            f"replicas: 2\ntag: v{number}\ncpu: {100 + number}m\n", encoding="utf-8"
+        )
     (folder / "pools.yaml").write_text(_POOLS, encoding="utf-8")
 
 
