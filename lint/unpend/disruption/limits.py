@@ -49,12 +49,13 @@ def worst(facts: FactsLike, pools: tuple[NodePool, ...], above: Above, spec: Pod
         return ""
     types = min(known, key=lambda found: found.allocatable.get("memory", 0))
     memory = types.allocatable.get("memory", 0)
+    count = fitting(spec, types)
+    if not count:
+        # It takes a larger node, and which one is not known here.
+        return ""
     if above.limit.milli > memory:
         most = render(memory, "memory")
         return f"; it is more than the {most} of a {types.smallest}, the smallest node that it may pick"
-    count = fitting(spec, types)
-    if not count:
-        return ""
     limits = (c.limits.get("memory") or c.requests.get("memory") for c in _running(spec))
     promised = sum(limit.milli for limit in limits if limit is not None)
     if count * promised <= memory:

@@ -120,7 +120,7 @@ from unpend.rule import Edit, Facts, Finding, Fix, Option, Related, Rule
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
-    """One finding for each limit that is above its request."""
+    """One finding for each resource of a workload with limits above requests."""
     landing = landing_of(facts)
     for workload in facts.inventory.workloads:
         if workload.kind == "DaemonSet":
@@ -132,27 +132,36 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         pools = consolidating(facts, landing.pools(workload))
         if not pools:
             continue
-        for one in above:
+        for resource in dict.fromkeys(a.resource for a in above):
+            same = [a for a in above if a.resource == resource]
+            # One finding for the pod, at the container that is furthest above its request.
+            one = max(same, key=lambda a: a.limit.milli - a.request.milli)
             promised = worst(facts, pools, one, spec)
             if promised is None:
                 continue
+            others = tuple(
+                Related(f"above the request too, in {a.container.name}", a.limit.place) for a in same if a is not one
+            )
             yield Finding(
                 one.limit.place,
                 f"The limit {one.limit.text} is {one.ratio} the request {one.request.text}, and Karpenter packs nodes of "
                 f"{named(pools)} by requests{promised}.",
-                related=(Related("the request", one.request.place),),
+                related=(Related("the request", one.request.place), *others),
                 certainty="assumed",
                 subject=("limit-above-request", f"{id(workload.object):x}", str(one.limit.place)),
                 workload=workload.id,
-                fixes=(_fix(one),),
+                fixes=(_fix(one, same),),
                 repair=f"set the {one.resource} request to the limit, or label the pods {options['burstable-label']}",
             )
 
 
-def _fix(above: Above) -> Fix:
-    """The request raised to the limit."""
-    title = f"Request {above.limit.text} of {above.resource}, as the limit says"
-    return Fix(title, "unsafe", (Edit("set", above.request.place, above.limit.place.value),))
+def _fix(one: Above, same: list[Above]) -> Fix:
+    """The requests raised to the limits."""
+    if len(same) == 1:
+        title = f"Request {one.limit.text} of {one.resource}, as the limit says"
+    else:
+        title = f"Request as much {one.resource} as the limits say"
+    return Fix(title, "unsafe", tuple(Edit("set", a.request.place, a.limit.place.value) for a in same))
 
 
 RULE = Rule(
