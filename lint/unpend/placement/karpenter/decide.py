@@ -119,7 +119,7 @@ class Decider:
             respects=self.respects,
             relaxes_taints=self.pools.relaxes_taints,
             hard="yes",
-            volumes=ways_of(demand.volumes),
+            volumes=ways_of(demand.volumes, self.settings.karpenter.options.get("unsupportedProvisioners", ())),
             ignores_claims=self.settings.karpenter.ignore_dra_requests,
             dropped=dropped,
             nobody=self._nobody,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Literal
 
 from unpend.model.karpenter_labels import HOSTNAME
@@ -33,12 +33,20 @@ class Ways:
 NO_WAYS = Ways()
 
 
-def ways_of(volumes: PodVolumes) -> Ways:
-    """The ways of all volumes together: those that contradict each other are left out, unless all do (`V-12`)."""
+def ways_of(volumes: PodVolumes, unsupported: Collection[str] = ()) -> Ways:
+    """The ways of all volumes together: those that contradict each other are left out, unless all do (`V-12`).
+
+    `unsupported` are drivers that the provider does not take (`V-8`).
+    """
     if not volumes.mounts:
         return NO_WAYS
     if volumes.blocked:
         return Ways(refused=volumes.blocked[0].blocked)
+    for mount in volumes.mounts if unsupported else ():
+        driver = _driver(mount)
+        if driver in unsupported:
+            message = f"{mount.title} is of the driver {driver}, which Karpenter's provider does not support"
+            return Ways(refused=Obstacle("volume", message, "karpenter:V-8", mount.place, None, "autoscaler-refuses"))
     known: Known = "unknown" if volumes.facts else "yes"
     together: list[Requirements] = []
     for mount in volumes.mounts:
@@ -49,6 +57,13 @@ def ways_of(volumes: PodVolumes) -> Ways:
         together = [one.narrowed(way) for one, way in pairs if one.clash(way) is None]
         together = together or [one.narrowed(way) for one, way in pairs]
     return Ways(tuple(together), known)
+
+
+def _driver(mount: Mount) -> str | None:
+    """The CSI driver of a volume that is bound, or the provisioner of one that is not."""
+    if mount.bound_to is not None:
+        return str(mount.bound_to.source.get("driver")) if mount.bound_to.kind == "csi" else None
+    return None if mount.storage_class is None else mount.storage_class.provisioner
 
 
 def _of_mount(mount: Mount) -> Iterator[Requirements]:
