@@ -81,3 +81,26 @@ def test_a_zone_that_is_sold_out_counts_for_min_values() -> None:
     )
     zones = {"key": "topology.kubernetes.io/zone", "operator": "Exists", "minValues": 2}
     assert verdict(types, pool(zones), pod([], [], "2")) == "fits"
+
+
+def test_nodes_have_the_random_numbers_that_other_pods_mint() -> None:
+    types = catalog(machine("t", 4, {"zone": "z1"}))
+    other = pod([{"key": "team", "operator": "NotIn", "values": ["a"]}], [])
+    other["metadata"]["name"] = "other"
+    assert verdict(types, pool(), pod([{"key": "team", "operator": "Exists"}], []), other) == "conditional"
+    assert verdict(types, pool(), pod([{"key": "team", "operator": "In", "values": ["b"]}], []), other) == "never"
+
+
+def test_daemons_with_the_same_host_port_do_not_both_take_room() -> None:
+    types = catalog(machine("t", 1, {"zone": "z1"}))
+    types["instanceTypes"][0]["capacity"]["pods"] = "2"
+    daemons: list[dict[str, Any]] = []
+    for name in ("one", "two"):
+        labels = {"app": name}
+        container = {"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 81}]}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+        spec = {"selector": {"matchLabels": labels}, "template": template}
+        daemons.append({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": name}, "spec": spec})
+    static = pool()
+    static["spec"]["replicas"] = 1
+    assert verdict(types, pod([], []), static, daemons[0], daemons[1]) != "never"

@@ -14,6 +14,7 @@ from unpend.model.karpenter_labels import INITIALIZED, NODE_POOL, REGISTERED, Ve
 from unpend.placement.karpenter.daemons import Daemons
 from unpend.placement.karpenter.devices import waiting
 from unpend.placement.karpenter.grid import Grid
+from unpend.placement.karpenter.host_ports import conflict
 from unpend.placement.karpenter.pool import ManagedPool
 from unpend.placement.karpenter.requirement import one_of, requirement
 from unpend.placement.karpenter.requirements import Requirements
@@ -50,6 +51,25 @@ class OverheadBook:
                     return frozenset()
         return ADDED_BY_ADD_ONS
 
+    @cached_property
+    def minted(self) -> frozenset[str]:
+        """Keys that pods exclude values of: a pool that does not name one gives it a random number (§2.7)."""
+        found = set()
+        for workload in self.inventory.workloads:
+            affinity = workload.template.spec.affinity
+            if workload.kind != "DaemonSet" and (affinity.required or affinity.preferred):
+                terms = (*(affinity.required or ()), *(one.term for one in affinity.preferred))
+                found.update(e.key for term in terms for e in term.expressions if e.operator == "NotIn")
+        return frozenset(found)
+
+    @cached_property
+    def rivals(self) -> frozenset[str]:
+        """DaemonSets that want the same host port as another one: only one of them runs on a node."""
+        ports = [(d.workload.id, port) for d in self.daemons.actual for port in d.demand.ports]
+        return frozenset(
+            one for one, port in ports for other, wanted in ports if one != other and conflict(port, wanted)
+        )
+
     def less(self, resources: Resources, taken: Sequence[tuple[int, tuple[tuple[str, int], ...]]]) -> Resources:
         """Resources without what DaemonSets take; pools on which the same ones run share them."""
         if not taken:
@@ -71,7 +91,9 @@ def lay_daemons(book: OverheadBook, found: ManagedPool, grid: Grid, within: int)
     if any(group.resources is not None for group in grid.groups):
         alive = grid.collapse(within)
     within &= grid.spread(alive)
-    labels = PoolLabelIndex(grid, within, found.requirements, _custom(found), _open_keys(book, found), book.perhaps)
+    labels = PoolLabelIndex(
+        grid, within, found.requirements, _custom(found), _open_keys(book, found), book.perhaps, book.minted
+    )
     plain = PoolSpace(grid, within, labels, found.staying_taints, (resources, resources, resources), (), found.source)
     low: list[tuple[int, _Amounts]] = []
     high: list[tuple[int, _Amounts]] = []
@@ -91,7 +113,7 @@ def lay_daemons(book: OverheadBook, found: ManagedPool, grid: Grid, within: int)
         amounts = tuple(sorted(daemon.requests.items()))
         low.append((grid.collapse(masks.possible), amounts))
         sure = grid.types & ~grid.collapse(within & ~masks.sure)
-        if sure:
+        if sure and daemon.workload.id not in book.rivals:
             high.append((sure, amounts))
         held.extend((TakenPort(port, daemon.workload.id, daemon.sure), masks) for port in demand.ports)
     if book.settings.world.daemonsets == "closed":

@@ -43,6 +43,11 @@ def label_of_any_node(requirement: Requirement) -> ValueSet:
     return numbers
 
 
+_NUMBERS = true_values.at_least(0)
+_MINTED = ValueSet(True, _NUMBERS.form, _NUMBERS.names, _NUMBERS.low, _NUMBERS.high)
+"""No label, or a random number."""
+
+
 class PoolLabelIndex(LabelIndex):
     """The labels of a pool's nodes: those of types and offerings from the grid, all others from the pool."""
 
@@ -54,8 +59,13 @@ class PoolLabelIndex(LabelIndex):
         custom: Mapping[str, ValueSet],
         open_keys: frozenset[str],
         perhaps: frozenset[str] = ADDED_BY_ADD_ONS,
+        minted: frozenset[str] = frozenset(),
     ) -> None:
-        """`open_keys` may have any value or none; `perhaps` are older names that are there or not."""
+        """`open_keys` may have any value or none; `perhaps` are older names that are there or not.
+
+        `minted` are there, with a random number, on nodes that are launched for some of the pods (§2.7).
+        """
+        self.minted = minted
         self.perhaps = perhaps
         self.grid = grid
         self.everything = within
@@ -66,7 +76,7 @@ class PoolLabelIndex(LabelIndex):
 
     def over(self, within: int) -> PoolLabelIndex:
         """The same labels over other shapes of the grid."""
-        return PoolLabelIndex(self.grid, within, self.narrowed, self.custom, self.open_keys, self.perhaps)
+        return PoolLabelIndex(self.grid, within, self.narrowed, self.custom, self.open_keys, self.perhaps, self.minted)
 
     @property
     def keys(self) -> Iterable[str]:
@@ -115,7 +125,9 @@ class PoolLabelIndex(LabelIndex):
             return known
         if key == HOSTNAME:
             return true_values.exists()
-        return true_values.anything() if key in self.open_keys else true_values.absent()
+        if key in self.open_keys:
+            return true_values.anything()
+        return _MINTED if key in self.minted else true_values.absent()
 
     def at(self, key: str, bit: int) -> str | ValueSet | None:
         """The label of one shape."""
