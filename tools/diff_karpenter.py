@@ -129,7 +129,8 @@ def meet(a: Req, b: Req) -> Req:
     if low is not None and high is not None and low > high:
         return Req(False, frozenset(), distinct=distinct)
     if a.out and b.out:
-        return Req(True, a.values | b.values, low, high, distinct)
+        inside = Req(True, frozenset(), low, high)
+        return Req(True, frozenset(v for v in a.values | b.values if inside.has(v)), low, high, distinct)
     kept = {v for v in a.values | b.values if a.has(v) and b.has(v)}
     return Req(False, frozenset(kept), distinct=distinct)
 
