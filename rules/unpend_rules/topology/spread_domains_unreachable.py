@@ -126,10 +126,13 @@ from typing import Any
 from unpend.model.karpenter_labels import HOSTNAME, release
 from unpend.placement.domains import Domain, shown, topology_of
 from unpend.placement.spreading import Spreading, spreadings
+from unpend.records import replace
 from unpend.rule import Facts, Finding, Related, Rule, placement, unplaced
 
 FILTERED = (1, 11)
 """The minor version of Karpenter that leaves out the pools which do not fit the pod (T-2)."""
+
+DERIVED = "karpenter:T-15"
 
 
 def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
@@ -146,7 +149,7 @@ def check(facts: Facts, options: Mapping[str, Any]) -> Iterator[Finding]:
         if one.short == "topology":
             dead = one.domains.dead or beyond
             if held and dead and one.verdict.replicas.at_most <= one.stuck_at:
-                yield _finding(one, dead, proved=True)
+                yield _finding(one, dead, proved=True, derived=not one.domains.dead)
             elif (full := _full(one)) is not None:
                 yield full
         elif one.short is None and one.verdict.verdict == "conditional" and beyond:
@@ -163,7 +166,7 @@ def _full(one: Spreading) -> Finding | None:
     if obstacle is None:
         return None
     refusing = [pool for pool in one.verdict.pools if pool.verdict == "never" and pool.place is not None]
-    return unplaced(
+    found = unplaced(
         one.verdict,
         one.constraint.place,
         f"{counts.at_most} of {counts.needed} replicas can run at once: {obstacle.message}.",
@@ -171,13 +174,15 @@ def _full(one: Spreading) -> Finding | None:
         salient=one.constraint.topology_key,
         repair="set nodeTaintsPolicy: Honor, widen maxSkew, or make room in every domain that counts",
     )
+    return replace(found, severity="warning") if obstacle.semantics == DERIVED else found
 
 
 def _filters(facts: Facts) -> bool:
     return release(facts.settings.karpenter.version)[:2] == FILTERED
 
 
-def _finding(one: Spreading, dead: tuple[Domain, ...], *, proved: bool) -> Finding:
+def _finding(one: Spreading, dead: tuple[Domain, ...], *, proved: bool, derived: bool = False) -> Finding:
+    """`derived`: it rests on what Karpenter's code says of domains (T-15), which nobody has seen on a cluster."""
     key, skew = one.constraint.topology_key, one.constraint.max_skew
     values = shown([domain.value for domain in dead])
     verb = "counts" if len(dead) == 1 else "count"
@@ -187,7 +192,7 @@ def _finding(one: Spreading, dead: tuple[Domain, ...], *, proved: bool) -> Findi
         f"{key} {values} {verb} for this spread but no pod can be there: as long as {'it' if len(dead) == 1 else 'they'} "
         f"{stays} empty, {shown(one.domains.reachable)} take {skew} each, {one.stuck_at} of {one.needed} replicas.",
         related=tuple(Related(f"{d.value} comes from {d.pool}", d.place) for d in dead[:3]),
-        severity=None if proved else "warning",
+        severity="warning" if derived or not proved else None,
         certainty=one.verdict.certainty if proved else "assumed",
         subject=placement(one.workload.id) if proved else (),
         workload=one.workload.id,
