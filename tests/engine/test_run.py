@@ -267,7 +267,7 @@ def test_findings_of_several_renderings_of_a_template_are_one(bench: Any) -> Non
     second = cluster_input(
         "b", read_text(f"# x\n---\n{RENDERED}---\n{RENDERED.replace('web', 'api')}", "<b>"), Settings()
     )
-    findings = run([first, second], RunOptions(select=("image",)), bench.registry(rule)).findings
+    findings: Any = run([first, second], RunOptions(select=("image",)), bench.registry(rule)).findings
     assert {f.clusters for f in findings if f.object.name == "web"} == {("a", "b")}
     assert {f.clusters for f in findings if f.object.name == "api"} == {("b",)}
     assert {f.location.uri for f in findings if f.object.name == "web"} == {"<a>"}
