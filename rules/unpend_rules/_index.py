@@ -397,6 +397,16 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="An autoscaler's maximum that the pools can never hold.",
     ),
     RuleEntry(
+        "hpa-no-headroom",
+        "autoscaling",
+        "info",
+        needs=("autoscalers",),
+        enabled=False,
+        profiles=("reliability",),
+        options=(Option("factor", 2.0, "how many times the minimum the maximum has to be", 1),),
+        summary="An autoscaler that has no room to scale.",
+    ),
+    RuleEntry(
         "hpa-replicas-conflict",
         "autoscaling",
         "warning",
@@ -540,6 +550,15 @@ INDEX: tuple[RuleEntry, ...] = (
         "warning",
         needs=("workloads",),
         summary="The liveness probe can end a container before its readiness probe is asked for the first time.",
+    ),
+    RuleEntry(
+        "max-surge-forces-node",
+        "disruption",
+        "info",
+        needs=("workloads", "nodepools"),
+        enabled=False,
+        profiles=("cost",),
+        summary="Each update of a workload launches a node that is taken away minutes later.",
     ),
     RuleEntry(
         "min-values-blocks-replacement",
