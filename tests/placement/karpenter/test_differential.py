@@ -104,3 +104,19 @@ def test_daemons_with_the_same_host_port_do_not_both_take_room() -> None:
     static = pool()
     static["spec"]["replicas"] = 1
     assert verdict(types, pod([], []), static, daemons[0], daemons[1]) != "never"
+
+
+def test_a_domain_that_is_drawn_without_luck_relaxes_the_pod_further() -> None:
+    """The preferred type is in z2 only: with z1 drawn the preference goes, and a node that is taken comes."""
+    arm = machine("arm", 4, {"zone": "z2"})
+    arm["labels"]["kubernetes.io/arch"] = "arm64"
+    types = catalog(machine("amd", 4, {"zone": "z1"}), arm)
+    wanted = pod([], [{"key": "kubernetes.io/arch", "operator": "In", "values": ["arm64"]}])
+    amd = {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [amd]}, {}]}
+    wanted["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] = terms
+    assert verdict(types, pool(), wanted) == "loop"
+    wanted["metadata"]["labels"] = {"app": "main"}
+    zone = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
+    wanted["spec"]["topologySpreadConstraints"] = [zone | {"labelSelector": {"matchLabels": {"app": "main"}}}]
+    assert verdict(types, pool(), wanted) == "conditional"

@@ -75,6 +75,11 @@ class Topology:
             found = self._lacks(answer, demand, rule, needs_label)
             if found is not None:
                 return found
+            if answer.needs_others and answer.first is not None and answer.first < answer.asked.attempts[-1].index:
+                # The domain is drawn at random (T-14): where it has none of the types, more of the pod is relaxed.
+                message = f"which domain of {rule.topology_key} Karpenter draws, and so what it launches in the end"
+                fact = Fact("launch-choice", message, rule.place.at("topologyKey"))
+                return replace(answer, verdict="conditional", cause="launch-choice", facts=(fact,), needs_others=False)
         return answer
 
     def _lacks(
