@@ -15,7 +15,7 @@ from unpend.rule import Severity
 from unpend.source.place import Location
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-INFORMATION = "https://pypi.org/project/unpend/"
+INFORMATION = "https://github.com/unpend/unpend"
 MOST_RESULTS = 25_000
 MOST_LOCATIONS = 1_000
 MOST_TAGS = 20
