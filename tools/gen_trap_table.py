@@ -97,7 +97,6 @@ DOCUMENTS = (
             "28": "which pods a placeholder stands for is not written anywhere",
             "33": "whether an agent takes a taint off its nodes is run-time state",
             "38": "shown for Karpenter and the eviction API: trap 61 of Karpenter",
-            "44": "a pod that cannot move keeps its node: run-time state decides where it is",
             "45": "a choice of the author: the minimum is kept",
             "46": "the priority expander never changes which groups are feasible",
             "47": "the priority expander never changes which groups are feasible",

@@ -143,6 +143,21 @@ INDEX: tuple[RuleEntry, ...] = (
         summary="Local storage for which Cluster Autoscaler keeps the node.",
     ),
     RuleEntry(
+        "ca-node-volume-blocks-scale-down",
+        "disruption",
+        "warning",
+        needs=("workloads", "nodegroups", "storage"),
+        options=(
+            Option(
+                "provisioners",
+                ("kubernetes.io/no-provisioner", "rancher.io/local-path", "openebs.io/local", "topolvm.io"),
+                "provisioners whose volumes stay on one node",
+                None,
+            ),
+        ),
+        summary="A volume on one node keeps that node from being removed by Cluster Autoscaler.",
+    ),
+    RuleEntry(
         "ca-safe-to-evict-false",
         "disruption",
         "warning",
