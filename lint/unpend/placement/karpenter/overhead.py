@@ -54,7 +54,7 @@ class OverheadBook:
     @cached_property
     def minted(self) -> frozenset[str]:
         """Keys that pods exclude values of: a pool that does not name one gives it a random number (§2.7)."""
-        found = set()
+        found: set[str] = set()
         for workload in self.inventory.workloads:
             affinity = workload.template.spec.affinity
             if workload.kind != "DaemonSet" and (affinity.required or affinity.preferred):
