@@ -21,11 +21,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import unpend
 from unpend.catalog.load import catalog_of
-from unpend.settings import Settings
+from unpend.settings import KarpenterSettings, Settings
 
 Json = dict[str, Any]
 ZONE, HOST, TYPE = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "node.kubernetes.io/instance-type"
@@ -280,6 +280,14 @@ def spreads(spec: Json, action: str) -> list[Json]:
     return [s for s in spec.get("topologySpreadConstraints", ()) if s["whenUnsatisfiable"] == action]
 
 
+def counts(spec: Json, rule: Json, node: Machine) -> bool:
+    """Whether a spread looks at a node (nodeAffinityPolicy, nodeTaintsPolicy)."""
+    if rule.get("nodeAffinityPolicy", "Honor") == "Honor" and not affinity_matches(spec, node.labels):
+        return False
+    hard = (t for t in node.taints if t["effect"] != "PreferNoSchedule")
+    return rule.get("nodeTaintsPolicy", "Ignore") == "Ignore" or all(tolerated(spec, t) for t in hard)
+
+
 def room(spec: Json, node: Machine) -> bool:
     return node.free >= cpu(spec) and node.slots >= 1 and not ports(spec) & node.used_ports
 
@@ -297,14 +305,15 @@ def binds(work: Workload, node: Machine, nodes: list[Machine]) -> bool:
         if selected(term, work.labels) and any(n.pods for n in here):
             return False
     hard = spreads(spec, "DoNotSchedule")
-    counted = [n for n in nodes if affinity_matches(spec, n.labels) and all(s["topologyKey"] in n.labels for s in hard)]
+    labelled = [n for n in nodes if all(s["topologyKey"] in n.labels for s in hard)]
     for rule in hard:
         key, own = rule["topologyKey"], selected(rule, work.labels)
         if key not in node.labels:
             return False
         held: Counter[str] = Counter()
-        for n in counted:
-            held[n.labels[key]] += n.pods if own else 0
+        for n in labelled:
+            if counts(spec, rule, n):
+                held[n.labels[key]] += n.pods if own else 0
         low = 0 if len(held) < rule.get("minDomains", 1) else min(held.values(), default=0)
         if held[node.labels[key]] + own - low > rule["maxSkew"]:
             return False
@@ -399,12 +408,12 @@ class Attempt(NamedTuple):
     relaxed: bool
 
 
-def attempts(spec: Json, any_soft_taint: bool) -> Iterator[Attempt]:
-    """§3.5."""
+def attempts(spec: Json, any_soft_taint: bool, respects: bool) -> Iterator[Attempt]:
+    """§3.4, §3.5."""
     terms = required_terms(spec)
     preferred = node_affinity(spec).get("preferredDuringSchedulingIgnoredDuringExecution", [])
-    preferred = sorted(preferred, key=lambda p: -p["weight"])
-    soft = spreads(spec, "ScheduleAnyway")
+    preferred = sorted(preferred, key=lambda p: -p["weight"]) if respects else []
+    soft = spreads(spec, "ScheduleAnyway") if respects else []
     relaxed = False
     while True:
         strict = joined(selector(spec), expressions(terms[0]) if terms else ())
@@ -436,6 +445,7 @@ class Karpenter:
     """The NodePools, DaemonSets and instance types of one case."""
 
     def __init__(self, case: Case) -> None:
+        self.respects = case.policy == "Respect"
         self.shapes = shapes_of(case.catalog)
         self.daemons = [template(d) for d in case.daemons]
         self.every = sorted(case.pools, key=lambda p: p["metadata"]["name"], reverse=True)
@@ -486,11 +496,10 @@ class Karpenter:
             return False
         return "nodes" not in limits or len(own) < int(limits["nodes"])
 
-    def universe(self, key: str, spec: Json, nodes: list[Machine], honours_taints: bool) -> set[str]:
+    def universe(self, key: str, spec: Json, nodes: list[Machine], rule: Json) -> set[str]:
         """§5.2."""
-        found = {
-            n.labels[key] for n in nodes if key in n.labels and (honours_taints or affinity_matches(spec, n.labels))
-        }
+        honours_taints = rule.get("nodeTaintsPolicy", "Ignore") == "Honor"
+        found = {n.labels[key] for n in nodes if key in n.labels and counts(spec, rule, n)}
         for pool in self.dynamic:
             if honours_taints and not all(tolerated(spec, t) for t in self.taints(pool)):
                 continue
@@ -512,13 +521,13 @@ class Karpenter:
             key, own = rule["topologyKey"], selected(rule, work.labels)
             held: Counter[str] = Counter()
             for n in nodes:
-                if own and key in n.labels and affinity_matches(spec, n.labels):
+                if own and key in n.labels and counts(spec, rule, n):
                     held[n.labels[key]] += n.pods
             if key == HOST:
                 if held[host] + own > rule["maxSkew"]:
                     return None
                 continue
-            every = self.universe(key, spec, nodes, False)
+            every = self.universe(key, spec, nodes, rule)
             inside = {d for d in every if key not in one.strict or one.strict[key].has(d)}
             low = 0 if len(inside) < rule.get("minDomains", 1) else min((held[d] for d in inside), default=0)
             allowed = [
@@ -538,7 +547,7 @@ class Karpenter:
                 if host in taken:
                     return None
                 continue
-            every = self.universe(key, spec, nodes, True)
+            every = self.universe(key, spec, nodes, {"nodeTaintsPolicy": "Honor", "nodeAffinityPolicy": "Ignore"})
             free = {d for d in every - taken if (key not in one.strict or one.strict[key].has(d))}
             if not free or (key in found and not any(found[key].has(d) for d in free)):
                 return None
@@ -564,7 +573,9 @@ class Karpenter:
         """P-1, P-2, P-4."""
         terms = required_terms(spec)
         preferred = node_affinity(spec).get("preferredDuringSchedulingIgnoredDuringExecution", [])
-        heavy = max(preferred, key=lambda p: p["weight"])["preference"]["matchExpressions"] if preferred else ()
+        heavy: list[Json] = []
+        if preferred and self.respects:
+            heavy = max(preferred, key=lambda p: p["weight"])["preference"]["matchExpressions"]
         all_of = joined(selector(spec), expressions(heavy), expressions(terms[0]) if terms else ())
         if POOL in all_of and all_of[POOL].word == "DoesNotExist":
             return True
@@ -575,7 +586,7 @@ class Karpenter:
         """The NodeClaim for one pod that is pending, None when Karpenter makes none."""
         if self.refused(work.spec):
             return None
-        for one in attempts(work.spec, self.any_soft_taint):
+        for one in attempts(work.spec, self.any_soft_taint, self.respects):
             if any(self.on_node(work, one, n, nodes, rng) for n in nodes):
                 return None
             for pool in self.usable:
@@ -680,6 +691,7 @@ class Case(NamedTuple):
     nodes: list[Json]
     workload: Json
     other: Json | None
+    policy: Literal["Respect", "Ignore"] = "Respect"
 
     @property
     def objects(self) -> list[Json]:
@@ -967,6 +979,10 @@ def add_topology(rng: random.Random, spec: Json) -> None:
             }
             if rule["whenUnsatisfiable"] == "DoNotSchedule" and key == ZONE and rng.random() < 0.2:
                 rule["minDomains"] = rng.choice((2, 3, 4))
+            if rng.random() < 0.2:
+                rule["nodeTaintsPolicy"] = "Honor"
+            if rng.random() < 0.15:
+                rule["nodeAffinityPolicy"] = "Ignore"
             spec.setdefault("topologySpreadConstraints", []).append(rule)
     if rng.random() < 0.3:
         term = {"topologyKey": rng.choice((ZONE, HOST)), "labelSelector": {"matchLabels": {"app": "main"}}}
@@ -1005,11 +1021,12 @@ def random_case(rng: random.Random, topology: bool = False) -> Case:
         replicas = rng.randint(1, 5)
     elif not nodes and replicas == 1 and rng.random() < 0.3:
         other = deployment("other", random_spec(rng, pools), 1)
+    policy: Literal["Respect", "Ignore"] = "Ignore" if rng.random() < 0.15 else "Respect"
     workload = deployment("main", spec, replicas)
     if replicas == 1 and rng.random() < 0.3:
         meta = {"name": "main", "namespace": "default", "labels": {"app": "main"}}
         workload = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
-    return Case(random_catalog(random.Random(rng.randrange(2000))), pools, daemons, nodes, workload, other)
+    return Case(random_catalog(random.Random(rng.randrange(2000))), pools, daemons, nodes, workload, other, policy)
 
 
 # ---- Comparing
@@ -1052,7 +1069,8 @@ def parsed(text: str) -> Any:
 def graded(case: Case, rng: random.Random) -> Graded:
     """Grade the answer as the conformance corpora do; a `loop` where some choice binds is told apart."""
     found = truth(case, rng)
-    settings = Settings(catalogs=(parsed(json.dumps(case.catalog)),))
+    karpenter = KarpenterSettings(preference_policy=case.policy)
+    settings = Settings(catalogs=(parsed(json.dumps(case.catalog)),), karpenter=karpenter)
     verdicts = unpend.evaluate(case.objects, settings)
     answer = next(v for v in verdicts if v.workload in ("Deployment/default/main", "Pod/default/main"))
     needed = case.workload["spec"].get("replicas", 1)
