@@ -120,3 +120,12 @@ def test_a_domain_that_is_drawn_without_luck_relaxes_the_pod_further() -> None:
     zone = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
     wanted["spec"]["topologySpreadConstraints"] = [zone | {"labelSelector": {"matchLabels": {"app": "main"}}}]
     assert verdict(types, pool(), wanted) == "conditional"
+
+
+def test_a_random_number_is_none_of_the_excluded_ones() -> None:
+    """What `tier NotIn ["1"]` mints is drawn from 2^63 numbers; within written bounds it may be the excluded one."""
+    types = catalog(machine("t", 4, {"zone": "z1"}))
+    not_one = {"key": "tier", "operator": "NotIn", "values": ["1"]}
+    assert verdict(types, pool(), pod([not_one], [])) == "fits"
+    bounded = pool({"key": "tier", "operator": "Lt", "values": ["3"]})
+    assert verdict(types, bounded, pod([not_one], [])) == "conditional"

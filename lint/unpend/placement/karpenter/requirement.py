@@ -119,7 +119,10 @@ class Requirement:
         if not self.complement:
             return true_values.one_of(self.values) if self.values else true_values.absent()
         low = true_values.at_least(0 if self.gte is None else self.gte)
-        return low.meet(true_values.at_most(LARGEST if self.lte is None else self.lte))
+        if self.lte is None:
+            # The number is drawn from so many that it is none of a few that are excluded.
+            return low.meet(true_values.at_most(LARGEST)).meet(true_values.none_of(self.values))
+        return low.meet(true_values.at_most(self.lte))
 
     def __str__(self) -> str:
         shown = self.operator
