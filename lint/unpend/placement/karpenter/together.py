@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from unpend.placement.karpenter.decide import PoolAnswer
 from unpend.placement.karpenter.grid import Grid
@@ -16,11 +16,20 @@ def best_first(answers: Sequence[PoolAnswer]) -> PoolAnswer | None:
 
 def starving(answers: Sequence[PoolAnswer], best: PoolAnswer) -> PoolAnswer | None:
     """A pool in a loop that Karpenter tries before the best one, or with it."""
+    return next((a for a in _tried_before(answers, best) if a.verdict == "loop"), None)
+
+
+def choosing(answers: Sequence[PoolAnswer], best: PoolAnswer) -> PoolAnswer | None:
+    """A pool that Karpenter tries before the best one, and of whose nodes kube-scheduler refuses some (P11)."""
+    return next((a for a in _tried_before(answers, best) if a.cause == "launch-choice"), None)
+
+
+def _tried_before(answers: Sequence[PoolAnswer], best: PoolAnswer) -> Iterator[PoolAnswer]:
+    """The pools that surely launch a node, and that Karpenter asks before the best one."""
     if best.first is None:
-        return None
+        return
     place = (best.first, best.pool.number)
-    looping = (a for a in answers if a.verdict == "loop" and a.first is not None)
-    return next((a for a in looping if (a.first or 0, a.pool.number) < place), None)
+    yield from (a for a in answers if a.first is not None and (a.first, a.pool.number) < place)
 
 
 def spot_pools(answers: Sequence[PoolAnswer]) -> tuple[int, int]:

@@ -25,7 +25,7 @@ from unpend.placement.karpenter.joined import Joined, PoolsRuling
 from unpend.placement.karpenter.limits import most_pods
 from unpend.placement.karpenter.managed import ManagedPool, ManagedPools, belongs
 from unpend.placement.karpenter.repair import nearest_pool
-from unpend.placement.karpenter.together import best_first, hangs_on_memory, spot_pools, starving, zones_of
+from unpend.placement.karpenter.together import best_first, choosing, hangs_on_memory, spot_pools, starving, zones_of
 from unpend.placement.karpenter.topology import Tally, Topology, has_rules
 from unpend.placement.karpenter.words import refusals
 from unpend.placement.scheduler import filters
@@ -119,7 +119,7 @@ class KarpenterRun:
         return found
 
     def ruling(self, workload: str) -> PoolsRuling:
-        """All pools together: the best of them, unless a pool that is tried before is in a loop."""
+        """All pools together: the best of them, unless nodes of a pool that is tried before are refused."""
         answers = self.answers(workload)
         if not answers:
             return PoolsRuling("never", "pool-unusable")
@@ -133,6 +133,9 @@ class KarpenterRun:
                     starved.pool.pool.place,
                 )
                 return PoolsRuling("conditional", "starved", (fact,), best.assumptions, best.certainty, best.pool.name)
+            before = choosing(answers, best)
+            if before is not None:
+                best = before
         tied = [a for a in answers if a.verdict == best.verdict]
         facts = tuple(dict.fromkeys(f for a in tied for f in a.facts)) if best.verdict == "conditional" else ()
         certainty = best.certainty
