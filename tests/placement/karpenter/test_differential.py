@@ -129,3 +129,24 @@ def test_a_random_number_is_none_of_the_excluded_ones() -> None:
     assert verdict(types, pool(), pod([not_one], [])) == "fits"
     bounded = pool({"key": "tier", "operator": "Lt", "values": ["3"]})
     assert verdict(types, bounded, pod([not_one], [])) == "conditional"
+
+
+def test_domains_of_a_pool_with_a_soft_taint_are_no_sure_domains() -> None:
+    """With nodeTaintsPolicy Honor, PreferNoSchedule keeps the zones of a pool out at first (T-2, A-1)."""
+    types = catalog(machine("t", 1, {"zone": "z1"}), machine("u", 1, {"zone": "z2"}))
+    good = pool({"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["z1"]})
+    soft = pool({"key": "team", "operator": "In", "values": ["a"]})
+    soft["metadata"]["name"] = "soft"
+    soft["spec"]["template"]["spec"]["taints"] = [{"key": "gpu", "value": "y", "effect": "PreferNoSchedule"}]
+    wanted = pod([{"key": "team", "operator": "DoesNotExist"}], [], "600m")["spec"]
+    zone = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
+    zone |= {"nodeTaintsPolicy": "Honor", "labelSelector": {"matchLabels": {"app": "main"}}}
+    wanted["topologySpreadConstraints"] = [zone]
+    labels = {"app": "main"}
+    spec = {
+        "replicas": 2,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": wanted},
+    }
+    workload = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "main"}, "spec": spec}
+    assert verdict(types, good, soft, workload) == "conditional"

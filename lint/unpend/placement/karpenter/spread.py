@@ -15,6 +15,7 @@ from unpend.placement.counts import Placing
 from unpend.placement.held_domains import held_domains
 from unpend.placement.karpenter.decide import PoolAnswer
 from unpend.placement.karpenter.limits import copies_per_type, may_launch
+from unpend.placement.karpenter.plan import EVERY_EFFECT
 from unpend.placement.karpenter.pool import ManagedPool
 from unpend.placement.karpenter.requirement import Requirement
 from unpend.placement.karpenter.requirements import Requirements
@@ -193,7 +194,9 @@ class Spreads:
                 continue
             if self.universe.filtered and giver.pool.number not in usable:
                 continue
-            yield giver
+            # Every effect counts, until the last step of relaxing adds a toleration for PreferNoSchedule (§3.5).
+            soft = honours and not tolerates(self.tolerations, giver.pool, EVERY_EFFECT)
+            yield replace(giver, sure=False) if soft else giver
 
     def _of(self, constraint: HardConstraint, domains: _Domains, shared: bool) -> Count:
         needed, skew = self.placing.needed, max(constraint.max_skew, 1)

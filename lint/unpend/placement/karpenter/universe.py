@@ -69,9 +69,11 @@ class Universe:
         return bool(self.givers(key) or self.on_nodes(key))
 
 
-def tolerates(tolerations: Sequence[Toleration], pool: ManagedPool) -> bool:
-    """Whether a pod tolerates the taints of a pool."""
-    return not untolerated(tolerations, pool.taints, FILTERING_EFFECTS)
+def tolerates(
+    tolerations: Sequence[Toleration], pool: ManagedPool, effects: tuple[str, ...] = FILTERING_EFFECTS
+) -> bool:
+    """Whether a pod tolerates the taints of a pool that have one of the effects."""
+    return not untolerated(tolerations, pool.taints, effects)
 
 
 def _is_ready(pool: ManagedPool) -> bool:
