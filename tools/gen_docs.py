@@ -185,7 +185,9 @@ def picture() -> str:
         )
     lines = done.stdout.splitlines()
     shown = lines[:34]
-    summary = [line for line in lines[-3:] if line.strip()]
+    while shown and shown[-1].strip():
+        shown.pop()  # No finding is shown by half.
+    summary = [line for line in lines if line.strip()][-1:]
     console = Console(record=True, width=112, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi("\n".join(["$ unpend check apps/shop", "", *shown, "…", *summary])))
     svg = console.export_svg(title="unpend check", code_format=SVG, unique_id="unpend")
