@@ -72,6 +72,10 @@ def start_up() -> None:
         commands["unpend check app.yaml --pools nodes.yaml"] = lambda: wall(
             [*UNPEND, "check", "app.yaml", "--pools", "nodes.yaml"], root
         )
+        (root / "nodepool.yaml").write_text(corpus.NODE_POOL, encoding="utf-8")
+        commands["unpend check app.yaml --pools nodepool.yaml"] = lambda: wall(
+            [*UNPEND, "check", "app.yaml", "--pools", "nodepool.yaml"], root
+        )
         for name in IMPORTS:
             commands[f"import {name}"] = lambda name=name: wall([PYTHON, "-c", f"import {name}"])  # type: ignore[misc]
         if kubeconform := shutil.which("kubeconform"):

@@ -13,6 +13,31 @@ from pathlib import Path
 ZONES = ("eu-central-1a", "eu-central-1b", "eu-central-1c")
 
 
+NODE_POOL = """apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+spec:
+  limits: {cpu: "1000"}
+  template:
+    metadata:
+      labels: {pool: general}
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: karpenter.k8s.aws/instance-category, operator: In, values: [c, m, r]}
+        - {key: topology.kubernetes.io/zone, operator: In, values: [eu-central-1a, eu-central-1b, eu-central-1c]}
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec:
+  role: example
+  amiSelectorTerms: [{alias: al2023@v20260601}]
+  subnetSelectorTerms: [{tags: {karpenter.sh/discovery: example}}]
+  securityGroupSelectorTerms: [{tags: {karpenter.sh/discovery: example}}]
+"""
+
+
 def labels(name: str, indent: int) -> str:
     pad = " " * indent
     return (
