@@ -35,6 +35,9 @@ Cause = Literal[
 Certainty = Literal["proved", "assumed", "catalog", "heuristic"]
 Answer = Literal["yes", "no", "unknown"]
 
+RANKS: tuple[Verdict, ...] = ("never", "loop", "partial", "conditional", "fits", "skipped")
+"""Verdicts from the worst to the best: of several pools the best one counts."""
+
 ASSUMPTIONS: dict[str, str] = {
     "A1": "the default scheduler profile is used",
     "A2": "a zone that a pool lists has a subnet",

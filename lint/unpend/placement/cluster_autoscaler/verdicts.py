@@ -24,6 +24,7 @@ from unpend.placement.pools import witness_of
 from unpend.placement.repair import nearest
 from unpend.placement.space import Interval, Space
 from unpend.placement.verdict import (
+    RANKS,
     Against,
     Cause,
     Certainty,
@@ -40,8 +41,6 @@ from unpend.placement.verdict import (
 )
 from unpend.records import dataclass, replace
 from unpend.settings import Settings
-
-RANKS: tuple[Verdict, ...] = ("never", "loop", "partial", "conditional", "fits", "skipped")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from unpend.model.admission import admit, admit_template
 from unpend.model.inventory import Inventory, Workload
@@ -72,8 +72,3 @@ def daemons_of(inventory: Inventory, settings: Settings) -> Daemons:
             PlannedDaemon(workload.id, terms, asked.tolerations, {**seen.requests, "pods": 1000}, asked.ports)
         )
     return Daemons(tuple(planned), tuple(actual))
-
-
-def preempting_order(daemons: Sequence[ActualDaemon], priority: int, preempts: bool) -> tuple[bool, ...]:
-    """For each DaemonSet: whether a pod of this priority surely leaves its pod in place."""
-    return tuple(not preempts or daemon.demand.priority >= priority for daemon in daemons)

@@ -11,11 +11,9 @@ from collections.abc import Iterable, Sequence
 from unpend.algebra import values as true_values
 from unpend.algebra.values import ValueSet, number_of
 from unpend.model.karpenter_labels import normalized
-from unpend.records import dataclass, replace
+from unpend.records import dataclass
 
 LARGEST = 2**63 - 1
-LENIENT = frozenset({"NotIn", "DoesNotExist"})
-"""Operators that a label may meet by being absent; two of them never clash (`karpenter.md` §2.5)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +104,6 @@ class Requirement:
             return (Entry(self.key, self.operator, tuple(sorted(self.values)), self.min_values),)
         bounds = (("Gte", self.gte), ("Lte", self.lte))
         return tuple(Entry(self.key, op, (str(n),), self.min_values) for op, n in bounds if n is not None)
-
-    def with_min_values(self, min_values: int | None) -> Requirement:
-        """The same with another `minValues`."""
-        return replace(self, min_values=min_values)
 
     def launched(self) -> ValueSet:
         """The values that a custom label can have on a node that is launched with it (`karpenter.md` §2.7).

@@ -30,6 +30,7 @@ from unpend.placement.karpenter.topology import Tally, Topology, has_rules
 from unpend.placement.karpenter.words import refusals
 from unpend.placement.scheduler import filters
 from unpend.placement.verdict import (
+    RANKS,
     Answer,
     Cause,
     Certainty,
@@ -45,9 +46,6 @@ from unpend.placement.verdict import (
 )
 from unpend.records import dataclass, field, replace
 from unpend.settings import Settings
-
-_RANKS: tuple[Verdict, ...] = ("never", "loop", "partial", "conditional", "fits", "skipped")
-_ORDER: tuple[Verdict, ...] = ("never", "loop", "conditional", "fits")
 
 
 @dataclass(slots=True)
@@ -123,7 +121,7 @@ class KarpenterRun:
         answers = self.answers(workload)
         if not answers:
             return PoolsRuling("never", "pool-unusable")
-        best = best_first(answers) or max(answers, key=lambda a: (_ORDER.index(a.verdict), -a.pool.number))
+        best = best_first(answers) or max(answers, key=lambda a: (RANKS.index(a.verdict), -a.pool.number))
         if best.verdict == "fits":
             starved = starving(answers, best)
             if starved is not None:
@@ -196,7 +194,7 @@ class KarpenterRun:
             ruling = self._contended(placing, ruling)
         if ruling.verdict in ("fits", "conditional"):
             ruling = self._bounded(placing, ruling, any_nodes)
-        better = _RANKS.index(ruling.verdict) > _RANKS.index(nodes)
+        better = RANKS.index(ruling.verdict) > RANKS.index(nodes)
         # What limits and topology rules leave has been counted on Nodes and NodePools together.
         decides = nodes == "never" or better or nodes == ruling.verdict == "partial"
         return Joined(self, placing, ruling, decides)
@@ -284,7 +282,7 @@ class KarpenterRun:
         repair = nearest_pool(self.decider, answers, self._pods[workload][1])
         chosen = next((a for a in answers if repair is not None and a.pool.name == repair.pool), None)
         if chosen is None:
-            chosen = max(answers, key=lambda a: (_ORDER.index(a.verdict), -a.pool.number))
+            chosen = max(answers, key=lambda a: (RANKS.index(a.verdict), -a.pool.number))
         return self.obstacles(workload, chosen), repair
 
     def cause_at(self, pool: str, workload: str) -> Cause | None:
